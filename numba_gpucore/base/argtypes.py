@@ -1,0 +1,126 @@
+"""The types of kernel arguments as plain records. Before: a Python value. After: ABI layout, cache key, Numba type.
+
+`launch.signature` makes them from values and from signature strings without Numba; `compile.numba_types` turns them
+into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can stand in a cache key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Union
+
+Layout = Literal["C", "F", "A"]
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """A number by NumPy's name: "int32", "float16", "bool", "complex64", "datetime64[s]"; characters as "U5", "S5"."""
+
+    name: str
+    nbytes: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class FieldType:
+    """One field of a record; a non-empty `shape` makes it a nested array."""
+
+    name: str
+    type: ScalarType | RecordType
+    offset_nbytes: int
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"{self.name}:{self.type}{f'[{shape}]' if shape else ''}@{self.offset_nbytes}"
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """A NumPy structured scalar, passed by address so that a kernel can write its fields."""
+
+    fields: tuple[FieldType, ...]
+    nbytes: int
+    aligned: bool
+
+    def __str__(self) -> str:
+        fields = ", ".join(map(str, self.fields))
+        return f"Record({fields}; {self.nbytes}{', aligned' if self.aligned else ''})"
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    dtype: ScalarType | RecordType
+    ndim: int
+    layout: Layout
+    readonly: bool = False
+    aligned: bool = True
+
+    def __str__(self) -> str:
+        marks = f"{', readonly' if self.readonly else ''}{'' if self.aligned else ', unaligned'}"
+        return f"array({self.dtype}, {self.ndim}d, {self.layout}{marks})"
+
+
+@dataclass(frozen=True)
+class TupleType:
+    items: tuple[ArgType, ...]
+
+    def __str__(self) -> str:
+        return f"Tuple({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True)
+class ClassRef:
+    """A Python class that takes part in typing. Equality is by name, so that keys are stable between processes."""
+
+    module: str
+    qualname: str
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.qualname}"
+
+
+@dataclass(frozen=True)
+class NamedTupleType:
+    cls: ClassRef
+    names: tuple[str, ...]
+    items: tuple[ArgType, ...]
+
+    def __str__(self) -> str:
+        fields = ", ".join(f"{n}: {t}" for n, t in zip(self.names, self.items, strict=True))
+        return f"{self.cls}({fields})"
+
+
+@dataclass(frozen=True)
+class EnumType:
+    """A member of an enum whose values all have type `dtype`; passed as its value."""
+
+    cls: ClassRef
+    dtype: ScalarType
+    is_int: bool
+
+    def __str__(self) -> str:
+        return f"{'IntEnum' if self.is_int else 'Enum'}({self.cls}: {self.dtype})"
+
+
+@dataclass(frozen=True)
+class NoneArgType:
+    def __str__(self) -> str:
+        return "none"
+
+
+@dataclass(frozen=True)
+class OptionalType:
+    """A value or None, as an eager signature can declare it; passed as the value and one byte "is valid"."""
+
+    item: ArgType
+
+    def __str__(self) -> str:
+        return f"Optional({self.item})"
+
+
+ArgType = Union[
+    ScalarType, RecordType, ArrayType, TupleType, NamedTupleType, EnumType, NoneArgType, OptionalType
+]

@@ -1,0 +1,52 @@
+"""A compiled kernel, free of anything that belongs to one process. Before: compile. After: cache, Device.load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.site import Site
+from numba_gpucore.base.target import Target
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """All that decides what is compiled. The launch half makes it, the compile half answers with an Artifact.
+
+    `arch` is the back-end's own name for a device architecture ("sm_90", "apple7", "x86-64-v3"); `options` have
+    been resolved for the device: `boundscheck` is no longer None.
+    """
+
+    py_func: Callable[..., Any]
+    target: Target
+    backend: str
+    arch: str
+    arg_types: tuple[ArgType, ...]
+    options: KernelOptions
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Machine code (or text that a driver compiles) for one kernel, one signature, one architecture.
+
+    entry: symbol to look up in `code`. shared_nbytes: static shared memory of a block. backend_facts: what the
+    back-end's loader must know beyond that, as (name, value) pairs sorted by name.
+    """
+
+    kernel_name: str
+    entry: str
+    backend: str
+    arch: str
+    launch_abi: int
+    arg_types: tuple[ArgType, ...]
+    code: bytes
+    shared_nbytes: int
+    sites: tuple[Site, ...]
+    backend_facts: tuple[tuple[str, int], ...] = ()
+
+    def fact(self, name: str) -> int:
+        """The value of one of `backend_facts`. Raises KeyError."""
+        return dict(self.backend_facts)[name]

@@ -1,0 +1,66 @@
+"""Exceptions that users see, and how their texts are built. Before: nothing. After: every stage raises these.
+
+Each text says what happened, what was got, the limit, and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class GpuError(Exception):
+    """Base of every error that this project raises on its own behalf."""
+
+
+class OptionError(GpuError, TypeError):
+    """A decorator option is unknown or has a value that it cannot have."""
+
+
+class LaunchError(GpuError, ValueError):
+    """A launch asks for more than the device offers, or its configuration makes no sense."""
+
+
+class ArgumentError(GpuError, TypeError):
+    """A value cannot be passed to a kernel."""
+
+
+class DeviceError(GpuError, RuntimeError):
+    """No such device, or the device reported a failure."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """An allocation failed, or memory was used after its release."""
+
+
+class ToolchainError(GpuError, RuntimeError):
+    """A compiler below us (LLVM, ptxas, Apple's compiler) refused its input, which is kept on disk and named."""
+
+
+class PerformanceWarning(UserWarning):
+    """A launch or kernel is right but needlessly slow."""
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One reason why a kernel cannot be compiled: where, what, and what to do about it."""
+
+    filename: str
+    line: int
+    what: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        advice = f" — {self.advice}" if self.advice else ""
+        return f"{self.filename}:{self.line}: {self.what}{advice}"
+
+
+class UnsupportedKernelError(GpuError, TypeError):
+    """A kernel cannot run on its target; `.faults` lists every reason in source order."""
+
+    def __init__(self, kernel_name: str, faults: Sequence[Fault]):
+        self.kernel_name = kernel_name
+        self.faults = tuple(sorted(faults))
+        noun = "reason" if len(self.faults) == 1 else "reasons"
+        lines = "\n".join(f"  {fault}" for fault in self.faults)
+        super().__init__(f"kernel '{kernel_name}' cannot be compiled, {len(self.faults)} {noun}:\n{lines}")

@@ -1,0 +1,67 @@
+"""What a user can say to `@jit`. Before: decorator keywords. After: part of the cache key, read by lowering.
+
+Both targets share these fields; a target's own subclass may add some.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from numba_gpucore.base.errors import OptionError
+
+T = TypeVar("T", bound="KernelOptions")
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """Options of one kernel or device function.
+
+    device: a function for kernels to call, not a kernel. inline: "never" or "always", at the level of Numba's IR.
+    fastmath: reassociation and approximate functions. boundscheck: None lets the device decide (the CPU device
+    checks). debug: Python's error model and bounds checks. lineinfo: source lines in the machine code. opt: LLVM's
+    optimisation level 0 to 3 (False and True mean 0 and 2). max_registers, launch_bounds: limits for PTX,
+    launch_bounds is threads a block or (threads, blocks, ...). cache: keep the compiled kernel on disk.
+    """
+
+    device: bool = False
+    inline: str = "never"
+    fastmath: bool = False
+    boundscheck: bool | None = None
+    debug: bool = False
+    lineinfo: bool = False
+    opt: int = 2
+    max_registers: int | None = None
+    launch_bounds: tuple[int, ...] | None = None
+    cache: bool | None = None
+
+    @classmethod
+    def from_keywords(cls: type[T], keywords: Mapping[str, Any]) -> T:
+        """Check and normalise decorator keywords. Raises OptionError that names every unknown one."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown = sorted(set(keywords) - known)
+        if unknown:
+            raise OptionError(
+                f"unknown option{'s' if len(unknown) > 1 else ''} {', '.join(map(repr, unknown))}; "
+                f"the options are {', '.join(sorted(known))}"
+            )
+        return cls(**{name: _normalise(name, value) for name, value in keywords.items()})
+
+
+def _normalise(name: str, value: Any) -> Any:
+    if name == "opt":
+        level = 2 if value is True else 0 if value is False else value
+        if level not in (0, 1, 2, 3):
+            raise OptionError(f"opt must be True, False or 0 to 3, not {value!r}")
+        return level
+    if name == "inline" and value in (True, False):
+        return "always" if value else "never"
+    if name == "inline" and value not in ("never", "always"):
+        raise OptionError(f"inline must be 'never' or 'always', not {value!r}")
+    if name == "launch_bounds" and value is not None:
+        return (value,) if isinstance(value, int) else tuple(value)
+    if name in ("device", "fastmath", "debug", "lineinfo"):
+        return bool(value)
+    return value

@@ -1,0 +1,58 @@
+"""Places in a kernel where an exception can start. Before: lowering notes them. After: the host raises from them.
+
+Texts and lines stay on the host: device code only carries a site's index. A site's `content_id` depends on nothing
+but its content, so equal sites get equal ids in every function, module and process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+#: A constant of the message, or a hole to be filled with the next number from the mailbox.
+MessagePart = str | int | float | bool | None
+NumberKind = Literal["int", "uint", "float", "bool"]
+MAX_SITE_NUMBERS = 4
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A line of the user's source: relative to its function's first line, so that a moved function keeps its id."""
+
+    function: str
+    filename: str
+    first_line: int
+    line_offset: int
+
+    @property
+    def line(self) -> int:
+        return self.first_line + self.line_offset
+
+
+@dataclass(frozen=True)
+class Hole:
+    """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns."""
+
+    kind: NumberKind
+
+
+@dataclass(frozen=True)
+class Site:
+    """`exception` is "module:qualname". IndexError sites of bounds checks have the holes (index, axis, size)."""
+
+    exception: str
+    arguments: tuple[MessagePart | Hole, ...]
+    frame: Frame
+    is_bounds_check: bool = False
+
+    @property
+    def content_id(self) -> int:
+        """63-bit id: exception, arguments, function and relative line; neither path nor absolute line."""
+        content = (self.exception, self.arguments, self.frame.function, self.frame.line_offset, self.is_bounds_check)
+        digest = hashlib.blake2b(repr(content).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") >> 1
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(part for part in self.arguments if isinstance(part, Hole))

@@ -1,0 +1,32 @@
+"""What a program means. Before: a target package. After: decorators, typing and lowering read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from numba_gpucore.base.options import KernelOptions
+
+
+@dataclass(frozen=True)
+class NumberRules:
+    """How a target counts. weak_literals: Python floats take the other operand's type (NEP 50).
+    has_float64, has_recursion: whether programs may use them at all."""
+
+    weak_literals: bool = False
+    has_float64: bool = True
+    has_recursion: bool = True
+
+
+@dataclass(frozen=True)
+class Target:
+    """One meaning of Python: "metal" or "ptxplus". `backends` names, in order of preference, where it can run.
+
+    `package` is the Python package users import; `device_variable` the environment variable that picks a back-end.
+    """
+
+    name: str
+    package: str
+    backends: tuple[str, ...]
+    device_variable: str
+    options_class: type[KernelOptions] = KernelOptions
+    rules: NumberRules = field(default_factory=NumberRules)

@@ -1,0 +1,172 @@
+"""The neutral intrinsics: everything that lowering asks of a device. Before: nothing. After: lower/, every Codegen.
+
+A neutral intrinsic is a call to a function of the name given here. Those with `takes_context` have the hidden context
+pointer as first parameter. A back-end legalises a module by linking definitions of them (`alwaysinline`), so calls are
+never rewritten; one that leaves an entry undefined fails `check_definitions`.
+
+Placeholders carry their facts in their names, since each is different:
+
+* `gpu.shared.<nbytes>.<align>.<name>`: `ptr (ptr ctx)`, address of a static shared array;
+* `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+IRType = Literal["void", "i1", "i32", "i64", "half", "float", "double", "ptr"]
+
+
+@dataclass(frozen=True)
+class Intrinsic:
+    """`value_range` is half-open and holds for integer results. `suspends`: other threads must get to run before it
+    returns. `convergent` calls must not be made dependent on more control flow."""
+
+    name: str
+    result: IRType
+    params: tuple[IRType, ...] = ()
+    value_range: tuple[int, int] | None = None
+    takes_context: bool = True
+    convergent: bool = False
+    suspends: bool = False
+    is_pure: bool = False
+
+    def declaration(self) -> str:
+        """LLVM assembly that declares it."""
+        params = (("ptr",) if self.takes_context else ()) + self.params
+        result = self.result
+        if self.value_range:
+            low, high = self.value_range
+            result = f"range({self.result} {low}, {high}) {self.result}"
+        marks = ["nounwind"]
+        marks += ["convergent"] if self.convergent else []
+        marks += ["willreturn", "memory(none)"] if self.is_pure else []
+        return f"declare {result} @{self.name}({', '.join(params)}) {' '.join(marks)}"
+
+
+MAX_BLOCK = 1024
+MAX_GRID = 2**31 - 1
+#: Largest value of i32 counts and sizes in shared memory.
+_AXES = ("x", "y", "z")
+
+
+def _coordinates() -> list[Intrinsic]:
+    shapes: list[tuple[str, IRType, tuple[int, int]]] = [
+        ("thread_id", "i32", (0, MAX_BLOCK)),
+        ("block_id", "i32", (0, MAX_GRID)),
+        ("block_dim", "i32", (1, MAX_BLOCK + 1)),
+        ("grid_dim", "i32", (1, MAX_GRID + 1)),
+        ("global_id", "i64", (0, MAX_BLOCK * MAX_GRID)),
+        ("global_size", "i64", (1, MAX_BLOCK * MAX_GRID + 1)),
+    ]
+    table = [
+        Intrinsic(f"gpu.{name}.{axis}", type_, value_range=range_, is_pure=True)
+        for name, type_, range_ in shapes
+        for axis in _AXES
+    ]
+    table.append(Intrinsic("gpu.lane_id", "i32", value_range=(0, 32), is_pure=True))
+    table.append(Intrinsic("gpu.warp_size", "i32", value_range=(32, 33), is_pure=True))
+    return table
+
+
+def _synchronisation() -> list[Intrinsic]:
+    sync = {"convergent": True, "suspends": True}
+    return [
+        Intrinsic("gpu.barrier", "void", **sync),
+        Intrinsic("gpu.barrier.count", "i32", ("i32",), **sync),
+        Intrinsic("gpu.barrier.and", "i32", ("i32",), **sync),
+        Intrinsic("gpu.barrier.or", "i32", ("i32",), **sync),
+        Intrinsic("gpu.barrier.grid", "void", **sync),
+        Intrinsic("gpu.warp_barrier", "void", ("i32",), **sync),
+        Intrinsic("gpu.fence.block", "void"),
+        Intrinsic("gpu.fence.device", "void"),
+        Intrinsic("gpu.fence.system", "void"),
+        Intrinsic("gpu.nanosleep", "void", ("i32",)),
+    ]
+
+
+def _warp_exchange() -> list[Intrinsic]:
+    """First parameter: mask of taking-part lanes. Shuffles from a lane outside the warp give the own value."""
+    sync = {"convergent": True, "suspends": True}
+    table = [
+        Intrinsic(f"gpu.shuffle.{mode}.{bits}", bits, ("i32", bits, "i32"), **sync)
+        for mode in ("idx", "up", "down", "xor")
+        for bits in ("i32", "i64")
+    ]
+    table += [Intrinsic(f"gpu.vote.{name}", "i32", ("i32", "i32"), **sync) for name in ("all", "any", "eq", "ballot")]
+    table += [
+        Intrinsic(f"gpu.match.{name}.{bits}", "i32", ("i32", bits), **sync)
+        for name in ("any", "all")
+        for bits in ("i32", "i64")
+    ]
+    table.append(Intrinsic("gpu.active_mask", "i32", **sync))
+    return table
+
+
+def _memory_and_errors() -> list[Intrinsic]:
+    return [
+        Intrinsic("gpu.dynamic_shared", "ptr", is_pure=True),
+        Intrinsic("gpu.dynamic_shared_nbytes", "i64", value_range=(0, 2**31), is_pure=True),
+        # site index, then MAX_SITE_NUMBERS bit patterns; the caller returns right after it
+        Intrinsic("gpu.throw", "void", ("i32", "i64", "i64", "i64", "i64")),
+    ]
+
+
+#: Functions of reals that a device must supply: `gpu.math.<name>.<f16|f32|f64>`. What LLVM has as an intrinsic that
+#: every code generator takes (fabs, floor, ceil, trunc, sqrt, fma, copysign, minnum, maxnum, roundeven) is not here.
+MATH_UNARY = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1",
+    "lgamma", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh", "tgamma",
+)  # fmt: skip
+MATH_BINARY = ("atan2", "fmod", "hypot", "nextafter", "pow", "remainder")
+_FLOATS: tuple[tuple[str, IRType], ...] = (("f16", "half"), ("f32", "float"), ("f64", "double"))
+
+
+def _math() -> list[Intrinsic]:
+    return [
+        Intrinsic(f"gpu.math.{name}.{suffix}", type_, (type_,) * arity, takes_context=False, is_pure=True)
+        for names, arity in ((MATH_UNARY, 1), (MATH_BINARY, 2))
+        for name in names
+        for suffix, type_ in _FLOATS
+    ]
+
+
+INTRINSICS: dict[str, Intrinsic] = {
+    intrinsic.name: intrinsic
+    for intrinsic in (
+        *_coordinates(),
+        *_synchronisation(),
+        *_warp_exchange(),
+        *_memory_and_errors(),
+        *_math(),
+    )
+}
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """A static shared array, as its placeholder's name tells."""
+
+    symbol: str
+    nbytes: int
+    align_nbytes: int
+
+
+def shared_symbol(name: str, nbytes: int, align_nbytes: int) -> str:
+    return f"gpu.shared.{nbytes}.{align_nbytes}.{name}"
+
+
+def parse_shared_symbol(symbol: str) -> SharedArray | None:
+    if not symbol.startswith("gpu.shared."):
+        return None
+    nbytes, align_nbytes, _name = symbol.removeprefix("gpu.shared.").split(".", 2)
+    return SharedArray(symbol, int(nbytes), int(align_nbytes))
+
+
+def site_symbol(content_id: int) -> str:
+    return f"gpu.site.{content_id:016x}"
+
+
+def parse_site_symbol(symbol: str) -> int | None:
+    return int(symbol.removeprefix("gpu.site."), 16) if symbol.startswith("gpu.site.") else None

@@ -1,0 +1,27 @@
+"""What one compilation is about, from linking to assembling. Before: CompileRequest. After: every Codegen reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.params import ParamSlot
+from numba_gpucore.base.site import Site
+from numba_gpucore.compile.intrinsics import SharedArray
+
+
+@dataclass(frozen=True)
+class Job:
+    """`entry` names the device IR function `void (ptr ctx, <one parameter for each slot>)`; pointers are generic.
+
+    `intrinsics`: names of the neutral intrinsics that the module still declares; `sites` in the order of their
+    indices (the definition of `gpu.site.<id>` returns the index); `shared_arrays` in the order of first use.
+    """
+
+    request: CompileRequest
+    entry: str
+    slots: tuple[ParamSlot, ...]
+    intrinsics: frozenset[str]
+    shared_arrays: tuple[SharedArray, ...]
+    sites: tuple[Site, ...]
+    has_recursion: bool = False
