@@ -121,6 +121,4 @@ class OptionalType:
         return f"Optional({self.item})"
 
 
-ArgType = Union[
-    ScalarType, RecordType, ArrayType, TupleType, NamedTupleType, EnumType, NoneArgType, OptionalType
-]
+ArgType = Union[ScalarType, RecordType, ArrayType, TupleType, NamedTupleType, EnumType, NoneArgType, OptionalType]

@@ -110,7 +110,7 @@ class Device(Protocol):
 
 
 class Codegen(Protocol):
-    """The cold half of a back-end. `module` is an llvmlite ModuleRef that the callee may change; `job` a compile.job.Job."""
+    """The cold half of a back-end. `module` is an llvmlite ModuleRef, which the callee may change; `job` a `Job`."""
 
     def legalize(self, module: Any, job: Any) -> None:
         """Link definitions of the neutral intrinsics, inline, optimise for the device."""
