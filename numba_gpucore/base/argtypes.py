@@ -6,7 +6,7 @@ into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Union
 
 Layout = Literal["C", "F", "A"]
@@ -73,10 +73,12 @@ class TupleType:
 
 @dataclass(frozen=True)
 class ClassRef:
-    """A Python class that takes part in typing. Equality is by name, so that keys are stable between processes."""
+    """A Python class that takes part in typing. Equality is by name, so that keys are stable between processes; `cls`
+    is there when the class is at hand, since one defined inside a function cannot be imported."""
 
     module: str
     qualname: str
+    cls: type | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.module}.{self.qualname}"

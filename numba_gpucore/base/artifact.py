@@ -16,13 +16,16 @@ from numba_gpucore.base.target import Target
 class CompileRequest:
     """All that decides what is compiled. The launch half makes it, the compile half answers with an Artifact.
 
-    `arch` is the back-end's own name for a device architecture ("sm_90", "apple7", "x86-64-v3"); `options` have
-    been resolved for the device: `boundscheck` is no longer None.
+    `backend`, `codegen` and `launch_abi` are those of the base.backend.Backend. `arch` is the back-end's own name for a
+    device architecture ("sm_90", "apple7", "x86-64-v3"); `options` have been resolved for the device: `boundscheck` is
+    no longer None.
     """
 
     py_func: Callable[..., Any]
     target: Target
     backend: str
+    codegen: str
+    launch_abi: int
     arch: str
     arg_types: tuple[ArgType, ...]
     options: KernelOptions
