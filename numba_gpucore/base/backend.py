@@ -70,7 +70,8 @@ class Queue(Protocol):
 class Device(Protocol):
     """One device. Thread-safe. `queue=None` means the default stream.
 
-    `uses_host_memory`: kernels can work on NumPy memory in place, so host arrays are passed without a copy.
+    `uses_host_memory`: kernels can work on NumPy memory in place, so host arrays are passed without a copy, and work
+    on the default stream has ended when the call that gave it returns.
     `checks_bounds`: bounds checks are on where the user said nothing.
     """
 
