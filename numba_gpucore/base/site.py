@@ -7,7 +7,7 @@ but its content, so equal sites get equal ids in every function, module and proc
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 #: A constant of the message, or a hole to be filled with the next number from the mailbox.
@@ -28,6 +28,10 @@ class Frame:
     @property
     def line(self) -> int:
         return self.first_line + self.line_offset
+
+    def at_line(self, line: int) -> Frame:
+        """The same function at an absolute line."""
+        return replace(self, line_offset=line - self.first_line)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""How device functions call each other and how they throw. Before: target context. After: lowering.
+
+`i32 function(ptr retval, ptr ctx, args...)`: Numba's minimal convention with a hidden context pointer, which neutral
+intrinsics take. A throw hands site and numbers to `gpu.throw` and returns non-zero; callers return at once.
+
+Inside `try`, a throw sets the function's own flag and goes to the handler. A throw in a function that a try block calls
+is caught too, but has been handed to `gpu.throw` before, so the host raises it all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, NumberKind, Site
+from numba_gpucore.compile.intrinsics import site_symbol
+from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
+from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors, types
+
+I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+POINTER = ir.IntType(8).as_pointer()
+_TRY_STATE_ATTRIBUTE = "_gpucore_try_state"
+
+
+class ContextCallConv(MinimalCallConv):
+    """MinimalCallConv with a context pointer as second parameter and exceptions by site."""
+
+    def get_function_type(self, restype, argtypes):
+        plain = super().get_function_type(restype, argtypes)
+        return ir.FunctionType(plain.return_type, [plain.args[0], POINTER, *plain.args[1:]])
+
+    def get_arguments(self, func):
+        return func.args[2:]
+
+    def decorate_function(self, fn, args, fe_argtypes, noalias=False):
+        super().decorate_function(fn, args, fe_argtypes, noalias)
+        fn.args[1].name = ".ctx"
+
+    def call_function(self, builder, callee, resty, argtys, args):
+        return_type = callee.args[0].type.pointee
+        slot = cgutils.alloca_once(builder, return_type)
+        builder.store(cgutils.get_null_value(return_type), slot)
+        packed = self._get_arg_packer(argtys).as_arguments(builder, args)
+        code = builder.call(callee, [slot, builder.function.args[1], *packed])
+        status = self._get_return_status(builder, code)
+        return status, self.context.get_returned_value(builder, resty, builder.load(slot))
+
+    def _make_call_helper(self, builder):
+        return None
+
+    # -- throwing
+
+    def return_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
+        arguments = tuple(map(_constant_part, exc_args or ()))
+        self._throw(builder, self._make_site(exc, arguments, loc), [])
+
+    def return_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
+        parts: list[MessagePart | Hole] = []
+        numbers: list[ir.Value] = []
+        for argument, type_ in zip(exc_args, nb_types, strict=True):
+            if isinstance(argument, ir.Value):
+                kind, bits = _number_bits(builder, self.context, argument, type_)
+                parts.append(Hole(kind))
+                numbers.append(bits)
+            else:
+                parts.append(_constant_part(argument))
+        if len(numbers) > MAX_SITE_NUMBERS:
+            raise errors.UnsupportedError(
+                f"an exception in a kernel can carry {MAX_SITE_NUMBERS} numbers, this one has {len(numbers)}", loc
+            )
+        self._throw(builder, self._make_site(exc, tuple(parts), loc), numbers)
+
+    def return_bounds_error(self, builder, index, axis, size):
+        """Throw IndexError for `index` (before wraparound), both i64 values; `axis` an int or an integer value."""
+        hole = Hole("int")
+        site = self._make_site(IndexError, (hole, hole, hole), None, is_bounds_check=True)
+        axis_value = I64(axis) if isinstance(axis, int) else _to_i64(builder, axis, signed=True)
+        numbers = [_to_i64(builder, index, signed=True), axis_value, _to_i64(builder, size, signed=True)]
+        self._throw(builder, site, numbers)
+
+    def _make_site(self, exception, arguments, loc, is_bounds_check=False) -> Site:
+        frame = self.context.active_code_library.current_frame
+        if loc is not None and loc.filename == frame.filename:
+            frame = frame.at_line(loc.line)
+        name = "builtins:Exception" if exception is None else f"{exception.__module__}:{exception.__qualname__}"
+        return Site(name, arguments, frame, is_bounds_check)
+
+    def _throw(self, builder, site: Site, numbers: Sequence[ir.Value]) -> None:
+        # Numba's lowering leaves the handler's block here while it lowers a block inside `try`.
+        try_block = getattr(builder, "_in_try_block", None)
+        if try_block:
+            self.set_static_user_exc(builder, None)
+            builder.branch(try_block["target"])
+            return
+        content_id = self.context.active_code_library.add_site(site)
+        site_index = call_placeholder(builder, site_symbol(content_id), I32)
+        padded = [*numbers, *[I64(0)] * (MAX_SITE_NUMBERS - len(numbers))]
+        call_intrinsic(builder, "gpu.throw", site_index, *padded)
+        self._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
+
+    # -- try blocks: (depth, caught) in allocas of the function that has them
+
+    def _try_state(self, builder):
+        state = getattr(builder, _TRY_STATE_ATTRIBUTE, None)
+        if state is None:
+            state = tuple(cgutils.alloca_once_value(builder, zero) for zero in (I32(0), I1(0)))
+            setattr(builder, _TRY_STATE_ATTRIBUTE, state)
+        return state
+
+    def set_try_status(self, builder):
+        depth, _caught = self._try_state(builder)
+        builder.store(builder.add(builder.load(depth), I32(1)), depth)
+
+    def unset_try_status(self, builder):
+        depth, caught = self._try_state(builder)
+        builder.store(builder.sub(builder.load(depth), I32(1)), depth)
+        builder.store(I1(0), caught)
+
+    def check_try_status(self, builder):
+        depth, caught = self._try_state(builder)
+        in_try = builder.icmp_unsigned(">", builder.load(depth), I32(0))
+        # Numba asks whether excinfo is non-null: a pointer made of the flag answers that.
+        flag = builder.inttoptr(builder.zext(builder.load(caught), I64), POINTER)
+        return callconv.TryStatus(in_try=in_try, excinfo=flag)
+
+    def set_static_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
+        builder.store(I1(1), self._try_state(builder)[1])
+
+    def set_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
+        self.set_static_user_exc(builder, exc)
+
+    def return_status_propagate(self, builder, status):
+        if not hasattr(builder, _TRY_STATE_ATTRIBUTE):
+            super().return_status_propagate(builder, status)
+            return
+        in_try = self.check_try_status(builder).in_try
+        builder.store(builder.or_(builder.load(self._try_state(builder)[1]), in_try), self._try_state(builder)[1])
+        with builder.if_then(builder.not_(in_try)):
+            super().return_status_propagate(builder, status)
+
+
+def _constant_part(value: Any) -> MessagePart:
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _to_i64(builder, value, signed: bool):
+    if value.type.width == 64:
+        return value
+    return builder.sext(value, I64) if signed else builder.zext(value, I64)
+
+
+def _number_bits(builder, context, value, type_) -> tuple[NumberKind, ir.Value]:
+    """The kind of a number and its 64-bit pattern. Raises UnsupportedError for what is no real number."""
+    match type_:
+        case types.Boolean():
+            return "bool", builder.zext(value, I64)
+        case types.Integer(signed=signed):
+            return ("int" if signed else "uint"), _to_i64(builder, value, signed)
+        case types.Float():
+            return "float", builder.bitcast(context.cast(builder, value, type_, types.float64), I64)
+        case _:
+            raise errors.UnsupportedError(f"an exception in a kernel can carry numbers, not a value of type {type_}")

@@ -1,0 +1,99 @@
+"""Holds device IR as Numba lowers it, function by function. Before: lowering. After: linking.
+
+Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llvmlite import ir
+
+from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
+
+#: Sizes and alignments that x86-64, arm64 and NVPTX share; little-endian, 64-bit pointers in every address space.
+DATA_LAYOUT = "e-p:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f16:16:16-f32:32:32-f64:64:64"
+
+UNKNOWN_FRAME = Frame(function="<unknown>", filename="<unknown>", first_line=0, line_offset=0)
+
+
+class DeviceLibrary(CodeLibrary):
+    """The modules of one compiled function, the libraries it calls into, and its exception sites."""
+
+    def __init__(self, codegen: DeviceCodegen, name: str):
+        super().__init__(codegen, name)
+        self._modules: list[ir.Module] = []
+        self._linked: list[DeviceLibrary] = []
+        self._sites: dict[int, Site] = {}
+        self.current_frame = UNKNOWN_FRAME
+
+    def add_ir_module(self, module: ir.Module) -> None:
+        self._raise_if_finalized()
+        self._modules.append(module)
+
+    def add_linking_library(self, library: DeviceLibrary) -> None:
+        library._ensure_finalized()
+        if library not in self._linked:
+            self._linked.append(library)
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def add_site(self, site: Site) -> int:
+        """Note an exception site and return its content id. Raises ValueError if another site has the same id."""
+        content_id = site.content_id
+        known = self._sites.setdefault(content_id, site)
+        if known.arguments != site.arguments or known.exception != site.exception:
+            raise ValueError(f"exception sites {known} and {site} have the same id {content_id:#x}")
+        return content_id
+
+    def walk(self) -> Iterator[DeviceLibrary]:
+        """This library, then all that it needs, each once."""
+        seen: set[int] = set()
+        pending = [self]
+        while pending:
+            library = pending.pop()
+            if id(library) not in seen:
+                seen.add(id(library))
+                yield library
+                pending.extend(reversed(library._linked))
+
+    def module_texts(self) -> Iterator[str]:
+        for library in self.walk():
+            yield from map(str, library._modules)
+
+    def all_sites(self) -> dict[int, Site]:
+        return {content_id: site for library in self.walk() for content_id, site in library._sites.items()}
+
+    def get_llvm_str(self) -> str:
+        return "\n".join(map(str, self._modules))
+
+    def get_asm_str(self) -> str:
+        raise NotImplementedError("device IR has no assembly before a back-end has compiled it")
+
+    def get_function(self, name: str) -> ir.Function:
+        for module in self._modules:
+            if name in module.globals:
+                return module.globals[name]
+        raise KeyError(name)
+
+
+class DeviceCodegen(Codegen):
+    """Makes empty modules and libraries; the machine code comes from a back-end, later."""
+
+    _library_class = DeviceLibrary
+
+    def __init__(self, target_name: str):
+        self._target_name = target_name
+
+    def _create_empty_module(self, name: str) -> ir.Module:
+        module = ir.Module(name)
+        module.data_layout = DATA_LAYOUT
+        return module
+
+    def _add_module(self, module: ir.Module) -> None:
+        pass
+
+    def magic_tuple(self) -> tuple[str, ...]:
+        return (self._target_name,)

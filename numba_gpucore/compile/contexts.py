@@ -1,0 +1,159 @@
+"""Numba's typing and target contexts for our targets. Before: descriptor. After: Numba's passes ask them everything.
+
+One pair for each target; they differ only in name and number rules.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from numba_gpucore.compile.bounds import install_boundscheck_hook
+from numba_gpucore.compile.call_conv import ContextCallConv
+from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
+from numba_gpucore.compile.data_models import DATA_MODELS
+from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
+from numba_gpucore.compile.numba_api import (
+    BaseContext,
+    cgutils,
+    debuginfo,
+    itanium_mangler,
+    targetconfig,
+    types,
+    typing,
+)
+from numba_gpucore.compile.typing import TYPING_REGISTRIES
+
+if TYPE_CHECKING:
+    from numba_gpucore.compile.descriptor import DeviceDescriptor
+
+
+class DeviceTypingContext(typing.BaseContext):
+    """Types programs; every function object that a kernel mentions becomes a device function of this target."""
+
+    def __init__(self, descriptor: DeviceDescriptor):
+        self._descriptor = descriptor
+        super().__init__()
+
+    def load_additional_registries(self):
+        from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
+
+        for registry in (cmathdecl.registry, enumdecl.registry, mathdecl.registry, npydecl.registry):
+            self.install_registry(registry)
+        for registry in TYPING_REGISTRIES:
+            self.install_registry(registry)
+
+    def resolve_value_type(self, val):
+        return super().resolve_value_type(self._descriptor.as_device_function(val))
+
+
+class DeviceTargetContext(BaseContext):
+    """Lowers programs to device IR."""
+
+    strict_alignment = False
+    implement_powi_as_math_call = True
+
+    def __init__(self, typing_context: DeviceTypingContext, target_name: str):
+        super().__init__(typing_context, target_name)
+        self.data_model_manager = DATA_MODELS
+
+    @property
+    def DIBuilder(self):
+        return debuginfo.DIBuilder
+
+    def init(self):
+        self._internal_codegen = DeviceCodegen(self.target_name)
+        install_boundscheck_hook(DeviceTargetContext)
+
+    def load_additional_registries(self):
+        # Importing these fills Numba's built-in registry.
+        from numba.core import inline_closurecall, optional  # noqa: F401
+        from numba.cpython import (  # noqa: F401
+            builtins,
+            charseq,
+            cmathimpl,
+            enumimpl,
+            iterators,
+            numbers,
+            rangeobj,
+            slicing,
+            tupleobj,
+            unicode,
+        )
+        from numba.misc import literal  # noqa: F401
+        from numba.np import arraymath, arrayobj, npdatetime, npyimpl  # noqa: F401
+        from numba.np.types import datetime_registry  # noqa: F401
+        from numba.np.unsafe import ndarray  # noqa: F401
+
+        for registry in (cmathimpl.registry, npyimpl.registry, *LOWERING_REGISTRIES):
+            self.install_registry(registry)
+
+    def create_module(self, name):
+        return self._internal_codegen._create_empty_module(name)
+
+    def codegen(self):
+        return self._internal_codegen
+
+    @cached_property
+    def target_data(self):
+        return llvm.create_target_data(DATA_LAYOUT)
+
+    @cached_property
+    def call_conv(self):
+        return ContextCallConv(self)
+
+    def mangler(self, name, argtypes, *, abi_tags=(), uid=None):
+        return itanium_mangler.mangle(name, argtypes, abi_tags=abi_tags, uid=uid)
+
+    def get_ufunc_info(self, ufunc_key):
+        return ufuncs.ufunc_info(ufunc_key)
+
+    def _compile_subroutine_no_cache(self, builder, impl, sig, locals=None, flags=None):
+        # Numba starts from fresh flags here and so loses error model, bounds checks and fast math.
+        if flags is None:
+            caller = targetconfig.ConfigStack.top_or_none()
+            flags = caller.copy() if caller is not None else None
+        return super()._compile_subroutine_no_cache(builder, impl, sig, locals=locals, flags=flags)
+
+    def compile_subroutine(self, builder, impl, sig, locals=None, flags=None, caching=True):
+        # Numba's cache key knows the error model's class only; ours must also know the flags inherited above.
+        caller = flags or targetconfig.ConfigStack.top_or_none()
+        key = (impl.__code__, sig, caller.summary() if caller is not None else None)
+        if not caching or impl.__closure__:
+            return super().compile_subroutine(builder, impl, sig, locals=locals, flags=flags, caching=False)
+        if key not in self.cached_internal_func:
+            self.cached_internal_func[key] = self._compile_subroutine_no_cache(
+                builder, impl, sig, locals=locals, flags=flags
+            )
+        result = self.cached_internal_func[key]
+        self.active_code_library.add_linking_library(result.library)
+        return result
+
+    def make_constant_array(self, builder, typ, ary):
+        """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""
+        data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
+        variable = cgutils.global_constant(builder.module, "const.array", data)
+        item_nbytes = self.get_abi_sizeof(self.get_data_type(typ.dtype))
+        variable.align = min(16, 1 << max(item_nbytes - 1, 0).bit_length())
+        array = self.make_array(typ)(self, builder)
+        self.populate_array(
+            array,
+            data=builder.bitcast(variable, array.data.type),
+            shape=[self.get_constant(types.intp, extent) for extent in ary.shape],
+            strides=[self.get_constant(types.intp, stride) for stride in ary.strides],
+            itemsize=self.get_constant(types.intp, ary.itemsize),
+            parent=None,
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    def insert_const_string(self, mod, string):
+        """The address of a NUL-terminated UTF-8 string, as i8*; equal strings of a module are stored once."""
+        name = "const.string." + itanium_mangler.mangle_identifier(string)
+        variable = mod.globals.get(name)
+        if variable is None:
+            variable = cgutils.global_constant(mod, name, cgutils.make_bytearray(string.encode("utf-8") + b"\x00"))
+        return variable.bitcast(cgutils.voidptr_t)

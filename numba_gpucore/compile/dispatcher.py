@@ -1,0 +1,82 @@
+"""Device functions as Numba sees them. Before: a kernel's bytecode mentions one. After: pass_pipeline, for each signature.
+
+These dispatchers are never called from Python: they compile for a caller on the device, under the caller's flags.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from numba_gpucore.compile.descriptor import DeviceDescriptor
+from numba_gpucore.compile.numba_api import Dispatcher, make_concrete_template, sigutils, targetconfig
+from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.targets import register_targets
+
+#: jit options of Numba's overloads that say nothing about a device.
+_MEANINGLESS_OPTIONS = frozenset(
+    {"nopython", "nogil", "cache", "no_cpython_wrapper", "no_cfunc_wrapper", "parallel", "forceobj", "locals", "_nrt"}
+)
+
+
+class DeviceDispatcher(Dispatcher):
+    """Compiles one Python function for callers on the device, once for each signature and set of inherited flags."""
+
+    _fold_args = True
+
+    def __init__(self, py_func, targetoptions: dict[str, Any] | None = None, locals=None, pipeline_class=None):
+        options = {k: v for k, v in (targetoptions or {}).items() if k not in _MEANINGLESS_OPTIONS}
+        super().__init__(py_func, targetoptions=options, locals=locals or {}, pipeline_class=DeviceCompiler)
+        self._results: dict[tuple, Any] = {}
+
+    def _key(self, args: tuple) -> tuple:
+        caller = targetconfig.ConfigStack.top_or_none()
+        return args, caller.summary() if caller is not None else ""
+
+    def compile(self, sig):
+        args, return_type = sigutils.normalize_signature(sig)
+        key = self._key(tuple(args))
+        if key not in self._results:
+            with self._compiling_counter:
+                result = self._compiler.compile(tuple(args), return_type)
+            result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+            self._results[key] = result
+            self.overloads[tuple(args)] = result
+        return self._results[key]
+
+    def get_call_template(self, args, kws):
+        pysig, args = self._compiler.fold_argument_types(args, kws)
+        result = self.compile(tuple(args))
+        name = f"CallTemplate({self.py_func.__name__})"
+        template = make_concrete_template(name, key=self.py_func.__name__, signatures=[result.signature])
+        return template, pysig, args, {}
+
+    def get_overload(self, sig):
+        args, _return_type = sigutils.normalize_signature(sig)
+        return self._results[self._key(tuple(args))].entry_point
+
+    def get_compile_result(self, sig):
+        return self.compile(sig)
+
+
+def jit_decorator(target_name: str):
+    """`jit(**options)` as Numba's `@overload` machinery calls it: a decorator that makes a device function."""
+    dispatcher_class = descriptor_for(target_name).dispatcher_class
+
+    def jit(*args, **options):
+        if args and callable(args[0]):
+            return dispatcher_class(args[0], targetoptions=options)
+        return lambda py_func: dispatcher_class(py_func, targetoptions=options)
+
+    return jit
+
+
+@lru_cache(maxsize=None)
+def descriptor_for(target_name: str) -> DeviceDescriptor:
+    """The compiler of the target with this name; one a process, like Numba's own registries."""
+    register_targets()
+    descriptor = DeviceDescriptor(target_name)
+    # Numba wants the descriptor as an attribute of the dispatcher's class.
+    name = f"{target_name.capitalize()}Dispatcher"
+    descriptor.dispatcher_class = type(name, (DeviceDispatcher,), {"targetdescr": descriptor})
+    return descriptor

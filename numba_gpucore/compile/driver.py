@@ -1,0 +1,139 @@
+"""From a request to an Artifact, step by step. Before: launch.miss. After: the cache, Device.load.
+
+Each step takes what the step before it made; `Stages` keeps the texts for whoever wants to look.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact, CompileRequest
+from numba_gpucore.base.backend import Codegen
+from numba_gpucore.base.params import lay_out_params
+from numba_gpucore.compile.descriptor import kernel_flags
+from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.kernel_entry import build_entry
+from numba_gpucore.compile.linking import link_kernel
+from numba_gpucore.compile.numba_api import compiler, global_compiler_lock, sigutils, target_override, types
+from numba_gpucore.compile.numba_types import from_numba, to_numba
+from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.validate import validate_module
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A kernel as linked device IR."""
+
+    module: Any
+    job: Job
+    result: Any
+
+
+@global_compiler_lock
+def compile_kernel(request: CompileRequest) -> Artifact:
+    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError."""
+    lowered = lower_kernel(request)
+    codegen, module, job = load_codegen(request), lowered.module, lowered.job
+    codegen.legalize(module, job)
+    text = codegen.emit(module, job)
+    return Artifact(
+        kernel_name=request.py_func.__qualname__,
+        entry=job.entry,
+        backend=request.backend,
+        arch=request.arch,
+        launch_abi=request.launch_abi,
+        arg_types=request.arg_types,
+        code=codegen.assemble(text, job),
+        shared_nbytes=_shared_nbytes(job),
+        sites=job.sites,
+        backend_facts=codegen.facts(module, job),
+    )
+
+
+@global_compiler_lock
+def lower_kernel(request: CompileRequest) -> Lowered:
+    """Type, lower, link and validate: everything that does not depend on the back-end."""
+    result = lower_function(request)
+    entry = kernel_symbol(request.py_func.__name__)
+    slots = lay_out_params(request.arg_types)
+    entry_module = build_entry(result, request.arg_types, slots, entry)
+    texts = [str(entry_module), *result.library.module_texts()]
+    module, job = link_kernel(request, entry, slots, texts, result.library.all_sites())
+    validate_module(module, job)
+    return Lowered(module, job, result)
+
+
+def lower_function(request: CompileRequest) -> Any:
+    """Run Numba's passes over the kernel. Raises TypeError if it returns a value."""
+    descriptor = descriptor_for(request.target.name)
+    with target_override(request.target.name):
+        result = compiler.compile_extra(
+            typingctx=descriptor.typing_context,
+            targetctx=descriptor.target_context,
+            func=request.py_func,
+            args=tuple(map(to_numba, request.arg_types)),
+            return_type=None,
+            flags=kernel_flags(request.options),
+            locals={},
+            pipeline_class=DeviceCompiler,
+        )
+    if result.signature.return_type not in (types.none, types.void):
+        code = request.py_func.__code__
+        raise TypeError(
+            f"{code.co_filename}:{code.co_firstlineno}: kernel '{request.py_func.__name__}' must have void return type, "
+            f"it returns {result.signature.return_type}; store results in an array argument"
+        )
+    result.library.finalize()
+    return result
+
+
+def kernel_symbol(name: str) -> str:
+    """A symbol for a Python function name that every assembler takes."""
+    ascii_name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
+    return f"kernel_{ascii_name}"
+
+
+def load_codegen(request: CompileRequest) -> Codegen:
+    module_name, _, attribute = request.codegen.partition(":")
+    return getattr(import_module(module_name), attribute)
+
+
+def _shared_nbytes(job: Job) -> int:
+    """Size of the static shared arrays laid one after another."""
+    end = 0
+    for array in job.shared_arrays:
+        end = -(-end // array.align_nbytes) * array.align_nbytes + array.nbytes
+    return end
+
+
+def parse_signature(signature: Any) -> tuple[ArgType, ...]:
+    """The argument types of an eager signature: a string, a Numba signature, or a tuple of Numba types.
+
+    Raises TypeError if it names a return type other than void.
+    """
+    args, return_type = sigutils.normalize_signature(signature)
+    if return_type not in (None, types.none, types.void):
+        raise TypeError(f"a kernel must have void return type, not {return_type}, in signature {signature!r}")
+    return tuple(map(from_numba, args))
+
+
+def inspect_stage(request: CompileRequest, stage: str) -> str:
+    """Compile again and return the text of one stage: "types", "llvm" (device IR) or "asm" (what the back-end emits)."""
+    if stage == "types":
+        with global_compiler_lock:
+            return str(lower_function(request).type_annotation)
+    lowered = lower_kernel(request)
+    if stage == "llvm":
+        return str(lowered.module)
+    codegen = load_codegen(request)
+    codegen.legalize(lowered.module, lowered.job)
+    return codegen.emit(lowered.module, lowered.job)
+
+
+def numba_type_of(function: Any) -> types.Type:
+    """The Numba type of one of our Kernel or DeviceFunction objects, for programs that mention it."""
+    return types.Dispatcher(descriptor_for(function.target.name).as_device_function(function))

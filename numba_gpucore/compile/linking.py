@@ -1,0 +1,138 @@
+"""One module from a kernel and all that it calls. Before: lowering, kernel_entry. After: validate, Codegen.legalize.
+
+Works on the text of Numba's modules: what the entry reaches is found, placeholders get short names that do not depend
+on the process, then LLVM parses and links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.params import ParamSlot
+from numba_gpucore.base.site import Site
+from numba_gpucore.compile.intrinsics import (
+    INTRINSICS,
+    SharedArray,
+    parse_shared_symbol,
+    parse_site_symbol,
+    shared_symbol,
+)
+from numba_gpucore.compile.job import Job
+
+_DEFINITION = re.compile(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+_SYMBOL = re.compile(r'@"?([\w.$]+)"?')
+#: Numba declares an "environment" for every function, for the interpreter's sake; nothing on a device reads it.
+_ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CallGraph:
+    """Functions that the entry reaches, in the order of a depth-first walk, and what each one mentions."""
+
+    order: tuple[str, ...]
+    mentions: dict[str, tuple[str, ...]]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Every symbol that a reached function mentions, once, in that order."""
+        return tuple(dict.fromkeys(symbol for name in self.order for symbol in self.mentions[name]))
+
+    def has_cycle(self) -> bool:
+        """True if a function can call itself, directly or through others."""
+        done: set[str] = set()
+        active: set[str] = set()
+
+        def visit(name: str) -> bool:
+            if name in active:
+                return True
+            if name in done or name not in self.mentions:
+                return False
+            active.add(name)
+            found = any(visit(callee) for callee in self.mentions[name])
+            active.discard(name)
+            done.add(name)
+            return found
+
+        return visit(self.order[0])
+
+
+def walk_calls(texts: Iterable[str], entry: str) -> CallGraph:
+    """Read the definitions in LLVM assembly texts and walk them from `entry`."""
+    bodies: dict[str, str] = {}
+    for text in texts:
+        for match in _DEFINITION.finditer(text):
+            bodies.setdefault(match.group(1), match.group(0))
+    mentions: dict[str, tuple[str, ...]] = {}
+    order: list[str] = []
+    pending = [entry]
+    while pending:
+        name = pending.pop()
+        if name in mentions:
+            continue
+        order.append(name)
+        found = dict.fromkeys(_SYMBOL.findall(bodies[name]))
+        found.pop(name, None)
+        if re.search(rf'call [^\n]*@"?{re.escape(name)}"?\(', bodies[name]):
+            found[name] = None
+        mentions[name] = tuple(found)
+        pending.extend(callee for callee in reversed(mentions[name]) if callee in bodies)
+    return CallGraph(tuple(order), mentions)
+
+
+def link_kernel(
+    request: CompileRequest,
+    entry: str,
+    slots: tuple[ParamSlot, ...],
+    texts: list[str],
+    sites: dict[int, Site],
+) -> tuple[llvm.ModuleRef, Job]:
+    """Link the modules in `texts`; all functions but `entry` become internal."""
+    texts = [_ENVIRONMENT.sub("", text) for text in texts]
+    graph = walk_calls(texts, entry)
+    renamed, shared_arrays = _number_shared_arrays(graph.symbols)
+    for old, new in renamed.items():
+        texts = [text.replace(old, new) for text in texts]
+    used_ids = [content_id for symbol in graph.symbols if (content_id := parse_site_symbol(symbol)) is not None]
+    job = Job(
+        request=request,
+        entry=entry,
+        slots=slots,
+        intrinsics=frozenset(symbol for symbol in graph.symbols if symbol in INTRINSICS),
+        shared_arrays=shared_arrays,
+        sites=tuple(sites[content_id] for content_id in used_ids),
+        has_recursion=graph.has_cycle(),
+    )
+    return _link_texts(texts, entry), job
+
+
+def _number_shared_arrays(symbols: Iterable[str]) -> tuple[dict[str, str], tuple[SharedArray, ...]]:
+    """Short names for shared arrays: theirs hold mangled names, which vary from process to process."""
+    renamed: dict[str, str] = {}
+    arrays: list[SharedArray] = []
+    for symbol in symbols:
+        array = parse_shared_symbol(symbol)
+        if array is not None:
+            new = shared_symbol(str(len(arrays)), array.nbytes, array.align_nbytes)
+            # The trailing quote keeps a name from matching as the start of a longer one.
+            renamed[f'@"{symbol}"'] = f'@"{new}"'
+            arrays.append(SharedArray(new, array.nbytes, array.align_nbytes))
+    return renamed, tuple(arrays)
+
+
+def _link_texts(texts: list[str], entry: str) -> llvm.ModuleRef:
+    linked = llvm.parse_assembly(texts[0])
+    for text in texts[1:]:
+        linked.link_in(llvm.parse_assembly(text))
+    for function in linked.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
+    for variable in linked.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
+    linked.verify()
+    return linked

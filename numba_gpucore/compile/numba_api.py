@@ -1,0 +1,99 @@
+"""Every name that we take from inside Numba, so that a new Numba version is checked in one place.
+
+Before: nothing. After: the rest of `compile` and `runtime`. Public Numba API (`numba.extending`) is imported where used.
+"""
+
+from numba.core import (
+    callconv,
+    cgutils,
+    compiler,
+    datamodel,
+    debuginfo,
+    errors,
+    funcdesc,
+    imputils,
+    itanium_mangler,
+    lowering,
+    sigutils,
+    targetconfig,
+    types,
+    typing,
+)
+from numba.core.base import BaseContext
+from numba.core.callconv import MinimalCallConv
+from numba.core.codegen import Codegen, CodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.descriptors import TargetDescriptor
+from numba.core.dispatcher import Dispatcher
+from numba.core.imputils import Registry as LoweringRegistry
+from numba.core.options import TargetOptions
+from numba.core.target_extension import (
+    GPU,
+    dispatcher_registry,
+    jit_registry,
+    target_override,
+    target_registry,
+)
+from numba.core.typeconv import Conversion
+from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegalization
+from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
+from numba.core.typing.templates import Registry as TypingRegistry
+from numba.core.typing.templates import make_concrete_template
+from numba.cpython import cmathimpl
+from numba.np import arrayobj, npyfuncs, npyimpl, numpy_support, ufunc_db
+
+__all__ = [
+    "GPU",
+    "AnnotateTypes",
+    "BaseContext",
+    "BaseNativeLowering",
+    "CodeLibrary",
+    "Codegen",
+    "CompilerBase",
+    "Conversion",
+    "DefaultPassBuilder",
+    "Dispatcher",
+    "Flags",
+    "IRLegalization",
+    "LoweringPass",
+    "LoweringRegistry",
+    "MinimalCallConv",
+    "PassManager",
+    "TargetDescriptor",
+    "TargetOptions",
+    "TypingRegistry",
+    "arrayobj",
+    "callconv",
+    "cgutils",
+    "cmathdecl",
+    "cmathimpl",
+    "compiler",
+    "datamodel",
+    "debuginfo",
+    "dispatcher_registry",
+    "enumdecl",
+    "errors",
+    "funcdesc",
+    "global_compiler_lock",
+    "imputils",
+    "itanium_mangler",
+    "jit_registry",
+    "lowering",
+    "make_concrete_template",
+    "mathdecl",
+    "npydecl",
+    "npyfuncs",
+    "npyimpl",
+    "numpy_support",
+    "register_pass",
+    "sigutils",
+    "target_override",
+    "target_registry",
+    "targetconfig",
+    "templates",
+    "types",
+    "typing",
+    "ufunc_db",
+]

@@ -1,0 +1,124 @@
+"""Argument types to Numba's types and back. Before: CompileRequest, eager signatures. After: typing."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from importlib import import_module
+
+import numpy as np
+
+from numba_gpucore.base.argtypes import (
+    ArgType,
+    ArrayType,
+    ClassRef,
+    EnumType,
+    FieldType,
+    NamedTupleType,
+    NoneArgType,
+    OptionalType,
+    RecordType,
+    ScalarType,
+    TupleType,
+)
+from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.compile.numba_api import numpy_support, types
+
+
+def to_numba(type_: ArgType) -> types.Type:
+    """The Numba type that `numba.typeof` gives a value of this type."""
+    match type_:
+        case ScalarType() | RecordType():
+            return numpy_support.from_dtype(to_dtype(type_))
+        case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):
+            return types.Array(to_numba(dtype), ndim, layout, readonly=readonly, aligned=aligned)
+        case TupleType(items=items):
+            return types.BaseTuple.from_types([to_numba(item) for item in items])
+        case NamedTupleType(cls=cls, names=names, items=items):
+            return types.BaseTuple.from_types([to_numba(item) for item in items], _find_class(cls, names))
+        case EnumType(cls=cls, dtype=dtype, is_int=is_int):
+            numba_class = types.IntEnumMember if is_int else types.EnumMember
+            return numba_class(_find_class(cls), to_numba(dtype))
+        case NoneArgType():
+            return types.none
+        case OptionalType(item=item):
+            return types.Optional(to_numba(item))
+    raise TypeError(f"no such argument type: {type_!r}")
+
+
+def to_dtype(type_: ScalarType | RecordType) -> np.dtype:
+    if isinstance(type_, ScalarType):
+        return np.dtype(type_.name)
+    return np.dtype(
+        {
+            "names": [field.name for field in type_.fields],
+            "formats": [(to_dtype(field.type), field.shape) for field in type_.fields],
+            "offsets": [field.offset_nbytes for field in type_.fields],
+            "itemsize": type_.nbytes,
+        },
+        align=type_.aligned,
+    )
+
+
+def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:
+    """The class itself. A named tuple that cannot be imported is made anew: only its fields matter on a device."""
+    if ref.cls is not None:
+        return ref.cls
+    found = import_module(ref.module)
+    for part in ref.qualname.split("."):
+        found = getattr(found, part, None)
+    if isinstance(found, type):
+        return found
+    if names is None:
+        raise ArgumentError(f"class {ref} cannot be imported; define it at the top level of its module")
+    return namedtuple(ref.qualname.rsplit(".", 1)[-1], names)
+
+
+def from_numba(type_: types.Type) -> ArgType:
+    """The argument type for a Numba type of an eager signature. Raises ArgumentError for what no argument can be."""
+    match type_:
+        case types.Boolean() | types.Integer() | types.Float() | types.Complex():
+            return _scalar(numpy_support.as_dtype(type_))
+        case types.NPDatetime() | types.NPTimedelta() | types.UnicodeCharSeq() | types.CharSeq():
+            return _scalar(numpy_support.as_dtype(type_))
+        case types.Record():
+            return from_dtype(numpy_support.as_dtype(type_))
+        case types.Array():
+            dtype = from_numba(type_.dtype)
+            return ArrayType(dtype, type_.ndim, type_.layout, not type_.mutable, type_.aligned)
+        case types.NamedTuple() | types.NamedUniTuple():
+            cls = type_.instance_class
+            items = tuple(map(from_numba, type_.types))
+            return NamedTupleType(ClassRef(cls.__module__, cls.__qualname__, cls), tuple(type_.fields), items)
+        case types.BaseTuple():
+            return TupleType(tuple(map(from_numba, type_.types)))
+        case types.EnumMember():
+            cls = type_.instance_class
+            is_int = isinstance(type_, types.IntEnumMember)
+            return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), from_numba(type_.dtype), is_int)
+        case types.NoneType():
+            return NoneArgType()
+        case types.Optional():
+            return OptionalType(from_numba(type_.type))
+    raise ArgumentError(
+        f"an argument of a kernel cannot be of type {type_}; it can be a number, an array, a record, "
+        "a tuple of those, an enum member or None"
+    )
+
+
+def _scalar(dtype: np.dtype) -> ScalarType:
+    return ScalarType(_scalar_name(dtype), dtype.itemsize)
+
+
+def _scalar_name(dtype: np.dtype) -> str:
+    return dtype.str[1:] if dtype.kind in "US" else dtype.name
+
+
+def from_dtype(dtype: np.dtype) -> ScalarType | RecordType:
+    if dtype.fields is None:
+        return _scalar(dtype)
+    fields = []
+    for name in dtype.names:
+        field_dtype, offset = dtype.fields[name][:2]
+        base, shape = field_dtype.subdtype or (field_dtype, ())
+        fields.append(FieldType(name, from_dtype(base), offset, shape))
+    return RecordType(tuple(fields), dtype.itemsize, dtype.isalignedstruct)

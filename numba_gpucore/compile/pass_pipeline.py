@@ -1,0 +1,84 @@
+"""Numba's passes from bytecode to device IR. Before: dispatcher, driver. After: a CompileResult whose library links.
+
+The front end is Numba's own; our lowering differs in noting the source line for exceptions.
+"""
+
+from __future__ import annotations
+
+from numba_gpucore.base.site import Frame
+from numba_gpucore.compile.numba_api import (
+    AnnotateTypes,
+    BaseNativeLowering,
+    CompilerBase,
+    DefaultPassBuilder,
+    IRLegalization,
+    LoweringPass,
+    PassManager,
+    compiler,
+    lowering,
+    register_pass,
+    typing,
+)
+
+
+class DeviceLower(lowering.Lower):
+    """Lowering that tells the library which line it is at, since Numba gives many throws no location."""
+
+    def lower_inst(self, inst):
+        function = self.func_ir.func_id
+        self.library.current_frame = Frame(
+            function=function.func_qualname,
+            filename=self.loc.filename,
+            first_line=function.firstlineno,
+            line_offset=self.loc.line - function.firstlineno,
+        )
+        super().lower_inst(inst)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerForDevice(BaseNativeLowering):
+    _name = "lower_for_device"
+
+    @property
+    def lowering_class(self):
+        return DeviceLower
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class PackResult(LoweringPass):
+    """Wrap up what later calls need. The entry point is only a key: Numba looks functions up by it."""
+
+    _name = "pack_device_result"
+
+    def __init__(self):
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state):
+        lowered = state["cr"]
+        state["cr"] = compiler.compile_result(
+            typing_context=state.typingctx,
+            target_context=state.targetctx,
+            typing_error=state.status.fail_reason,
+            type_annotation=state.type_annotation,
+            library=state.library,
+            call_helper=lowered.call_helper,
+            signature=typing.signature(state.return_type, *state.args),
+            fndesc=lowered.fndesc,
+            entry_point=(lowered.fndesc.mangled_name, id(state.library)),
+        )
+        return True
+
+
+class DeviceCompiler(CompilerBase):
+    """Numba's untyped and typed passes, then lowering to device IR."""
+
+    def define_pipelines(self):
+        passes = PassManager("device")
+        passes.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        passes.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
+        passes.add_pass(IRLegalization, "ensure IR is legal prior to lowering")
+        passes.add_pass(AnnotateTypes, "annotate types")
+        passes.add_pass(LowerForDevice, "lower to device IR")
+        passes.add_pass(PackResult, "pack result")
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,63 @@
+"""Checks a linked module before any back-end sees it. Before: linking. After: Codegen.legalize.
+
+LLVM ends the process when it meets what it cannot select, so nothing unknown may pass. Every fault is reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.base.errors import Fault, UnsupportedKernelError
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.job import Job
+
+#: LLVM intrinsics that every code generator of ours takes, by the part of their names before the types.
+#: Source: LLVM Language Reference, "Intrinsic Functions"; NVPTX selection tried with LLVM 22.
+PORTABLE_LLVM_INTRINSICS = frozenset(
+    {
+        "abs", "assume", "bitreverse", "bswap", "ceil", "copysign", "ctlz", "ctpop", "cttz", "dbg", "expect", "fabs",
+        "floor", "fma", "fmuladd", "fshl", "fshr", "is", "lifetime", "maximum", "maxnum", "memcpy", "memmove", "memset",
+        "minimum", "minnum", "nearbyint", "rint", "roundeven", "sadd", "smax", "smin", "smul", "sqrt", "ssub", "trunc",
+        "uadd", "umax", "umin", "umul", "usub",
+    }
+)  # fmt: skip
+
+
+def validate_module(module: llvm.ModuleRef, job: Job) -> None:
+    """Raise UnsupportedKernelError with every reason why no back-end could compile the module."""
+    py_func = job.request.py_func
+    faults = [*_unknown_functions(module, job), *_recursion(job)]
+    if faults:
+        raise UnsupportedKernelError(py_func.__name__, faults)
+
+
+def _unknown_functions(module: llvm.ModuleRef, job: Job) -> Iterator[Fault]:
+    code = job.request.py_func.__code__
+    for function in module.functions:
+        if not function.is_declaration or _is_known(function.name):
+            continue
+        yield Fault(
+            code.co_filename,
+            code.co_firstlineno,
+            f"the kernel needs the host function '{function.name}', which no device has",
+            "call a function of math, cmath, NumPy's scalar ufuncs or the kernel language instead",
+        )
+
+
+def _is_known(name: str) -> bool:
+    if name.startswith("llvm."):
+        return name.split(".")[1] in PORTABLE_LLVM_INTRINSICS
+    return name in INTRINSICS or bool(parse_shared_symbol(name)) or parse_site_symbol(name) is not None
+
+
+def _recursion(job: Job) -> Iterator[Fault]:
+    if job.has_recursion and not job.request.target.rules.has_recursion:
+        code = job.request.py_func.__code__
+        yield Fault(
+            code.co_filename,
+            code.co_firstlineno,
+            f"the kernel calls a function that calls itself; {job.request.target.name} has no recursion",
+            "write the recursion as a loop with a stack in local.array",
+        )

@@ -1,0 +1,11 @@
+"""Numba's entry point `numba_extensions`. Before: Numba, when it first compiles. After: compile.targets.
+
+Only registers names; our compiler is loaded when a program asks for it.
+"""
+
+
+def init() -> None:
+    """Called by Numba once a process."""
+    from numba_gpucore.compile.targets import register_targets
+
+    register_targets()
