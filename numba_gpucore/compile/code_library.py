@@ -6,6 +6,7 @@ Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from llvmlite import ir
 
@@ -59,9 +60,15 @@ class DeviceLibrary(CodeLibrary):
                 yield library
                 pending.extend(reversed(library._linked))
 
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """LLVM assembly of this library's own modules. Printing costs as much as parsing, so it is done once."""
+        self._ensure_finalized()
+        return tuple(map(str, self._modules))
+
     def module_texts(self) -> Iterator[str]:
         for library in self.walk():
-            yield from map(str, library._modules)
+            yield from library.texts
 
     def all_sites(self) -> dict[int, Site]:
         return {content_id: site for library in self.walk() for content_id, site in library._sites.items()}
