@@ -1,0 +1,36 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `python -W error *arguments` at the project's root; fail with its output unless it exits 0.
+
+    Keyword arguments are environment variables; None removes one.
+    """
+
+    def run(*arguments: object, timeout_s: float = 240, **variables: str | None) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLCONFIGDIR": str(tmp_path / "matplotlib")}
+        for name, value in variables.items():
+            environment.pop(name, None)
+            if value is not None:
+                environment[name] = value
+        command = [sys.executable, "-W", "error", *map(str, arguments)]
+        child = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+        assert child.returncode == 0, f"{command} exited {child.returncode}\n{child.stdout}\n{child.stderr}"
+        return child
+
+    return run
