@@ -1,0 +1,257 @@
+"""What a kernel's result depends on, as one digest. Before: kernel. After: the cache key.
+
+Follows everything that the bytecode can reach: constants, defaults, closure, globals along the attribute chains that are
+read, and the same of every callee in any file. Only content that is equal in every process goes in: never `marshal`,
+`repr` of unknown objects, ids, paths or absolute lines.
+
+Not reachable from bytecode are bodies of users' `@overload`s; the compile half reports those by module.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import enum
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """`digest` is None when the kernel cannot be cached; `obstacle` then says which object stands in the way."""
+
+    digest: str | None
+    obstacle: str = ""
+
+
+class _UnknownObject(Exception):
+    """An object whose content cannot be told; the text names it."""
+
+
+def fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
+    """The fingerprint of a Python function and of all that it reaches."""
+    encoder = _Encoder()
+    try:
+        encoder.add_function(py_func)
+    except _UnknownObject as unknown:
+        return Fingerprint(None, str(unknown))
+    return Fingerprint(encoder.hexdigest())
+
+
+class _Encoder:
+    """Feeds a prefix-free encoding of Python objects to a hash: a tag, a length, then the content."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=20)
+        self._numbers: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+    def _put(self, tag: str, content: str | bytes = b"") -> None:
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        self._hash.update(f"{tag} {len(data)}:".encode())
+        self._hash.update(data)
+
+    def _is_repeated(self, obj: Any) -> bool:
+        """True for an object met before, after a reference to it has been put: ends cycles."""
+        number = self._numbers.get(id(obj))
+        if number is not None:
+            self._put("again", str(number))
+            return True
+        self._numbers[id(obj)] = len(self._numbers)
+        self._kept.append(obj)
+        return False
+
+    def add_function(self, function: Callable[..., Any]) -> None:
+        function = getattr(function, "py_func", function)
+        if self._is_repeated(function):
+            return
+        self._put("function", function.__qualname__)
+        self._add_code(function.__code__)
+        self.add(function.__defaults__, function.__qualname__)
+        self.add(tuple(sorted((function.__kwdefaults__ or {}).items())), function.__qualname__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._put("cell", name)
+            self.add(_cell_contents(cell), name)
+        for chain, value in _globals_read(function.__code__, function.__globals__):
+            self._put("global", ".".join(chain))
+            self.add(value, ".".join(chain))
+
+    def _add_code(self, code: types.CodeType) -> None:
+        self._put("code", code.co_code)
+        shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+        names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        self._put("shape", str(shape))
+        for group in names:
+            self._put("names", "\0".join(group))
+        # Relative lines are part of the program: exceptions and comments show them.
+        lines = ",".join(f"{start}:{(line or 0) - code.co_firstlineno}" for start, _end, line in code.co_lines())
+        self._put("lines", lines)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._add_code(constant)
+            else:
+                self.add(constant, "a constant")
+
+    def add(self, value: Any, name: str) -> None:
+        """Encode any object that a kernel can mention. `name` says what it is called where it was found."""
+        for add in (self._add_plain, self._add_container, self._add_numpy, self._add_named):
+            if add(value, name):
+                return
+        raise _UnknownObject(f"'{name}' is a {type(value).__module__}.{type(value).__qualname__}, whose content is unknown")
+
+    def _add_plain(self, value: Any, name: str) -> bool:
+        kind = type(value)
+        if value is None or value is Ellipsis or value is _EMPTY_CELL:
+            self._put("unit", str(value))
+        elif kind in (bool, int):
+            self._put(kind.__name__, str(value))
+        elif kind is float:
+            self._put("float", value.hex())
+        elif kind is complex:
+            self._put("complex", f"{value.real.hex()},{value.imag.hex()}")
+        elif kind is str:
+            self._put("str", value)
+        elif kind in (bytes, bytearray):
+            self._put("bytes", bytes(value))
+        else:
+            return False
+        return True
+
+    def _add_container(self, value: Any, name: str) -> bool:
+        kind = type(value)
+        if kind in (frozenset, set):
+            digests = sorted(self._digest_alone(item, name) for item in value)
+            self._put("set", b"".join(digests))
+        elif isinstance(value, (tuple, list, dict)):
+            if self._is_repeated(value):
+                return True
+            self._put(f"{kind.__module__}.{kind.__qualname__}", str(len(value)))
+            fields = getattr(kind, "_fields", ())
+            self._put("fields", "\0".join(map(str, fields)))
+            for item in value.items() if isinstance(value, dict) else value:
+                self.add(item, name)
+        elif isinstance(value, (slice, range)):
+            self._put(kind.__name__)
+            self.add((value.start, value.stop, value.step), name)
+        else:
+            return False
+        return True
+
+    def _digest_alone(self, value: Any, name: str) -> bytes:
+        encoder = _Encoder()
+        encoder.add(value, name)
+        return encoder._hash.digest()
+
+    def _add_numpy(self, value: Any, name: str) -> bool:
+        if isinstance(value, enum.Enum):
+            self._put("member", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}")
+            self.add(value.value, name)
+        elif isinstance(value, np.dtype):
+            self._put("dtype", str(value.descr if value.fields else value.str))
+        elif isinstance(value, np.generic):
+            self._put("scalar", str(value.dtype.descr))
+            self._put("bytes", value.tobytes())
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            self._put("array", f"{value.dtype.descr}{value.shape}{value.flags.f_contiguous}{value.flags.c_contiguous}")
+            self._put("bytes", value.tobytes(order="A"))
+        elif isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
+            self._put("ufunc", value.__name__)
+        else:
+            return False
+        return True
+
+    def _add_named(self, value: Any, name: str) -> bool:
+        if isinstance(value, types.ModuleType):
+            self._put("module", value.__name__)
+        elif isinstance(value, type):
+            self._add_class(value, name)
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            self._put("options", _options_text(value))
+            self.add_function(value)
+        elif isinstance(value, types.FunctionType):
+            if _package_of(value.__module__) in _COVERED_BY_VERSIONS:
+                self._put("known", f"{value.__module__}.{value.__qualname__}")
+            else:
+                self.add_function(value)
+        elif isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
+            self._put("builtin", f"{value.__module__}.{value.__qualname__}")
+        elif _package_of(type(value).__module__) in _COVERED_BY_VERSIONS - {"numpy"}:
+            # Numba's types and our kernel-language objects: their texts say all that they hold.
+            self._put("known", f"{type(value).__module__}.{type(value).__qualname__} {value}")
+        else:
+            return False
+        return True
+
+    def _add_class(self, cls: type, name: str) -> None:
+        self._put("class", f"{cls.__module__}.{cls.__qualname__}")
+        if issubclass(cls, enum.Enum) and not self._is_repeated(cls):
+            for member in cls:
+                self.add(member, name)
+        self._put("fields", "\0".join(map(str, getattr(cls, "_fields", ()))))
+
+
+#: Objects of these packages are named, not followed: the cache key holds the packages' versions.
+_COVERED_BY_VERSIONS = frozenset({"numba", "numpy", "llvmlite", "numba_gpucore", "numba_metal", "numba_ptxplus"})
+
+
+def _package_of(module: str | None) -> str:
+    return (module or "").partition(".")[0]
+
+
+class _EmptyCell:
+    def __repr__(self) -> str:
+        return "empty cell"
+
+
+_EMPTY_CELL = _EmptyCell()
+
+
+def _cell_contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _EMPTY_CELL
+
+
+def _options_text(function: Any) -> str:
+    """Options of a decorated function, ours or Numba's, in a text that is equal in every process."""
+    options = getattr(function, "_gpucore_options_", None)
+    if options is None:
+        options = sorted(getattr(function, "targetoptions", {}).items())
+    return str(options)
+
+
+def _globals_read(
+    code: types.CodeType, namespace: dict[str, Any]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """(names of an attribute chain, its value) for every global that the code reads; chains are followed through
+    modules only, since attributes of other objects are theirs to encode. Names that do not exist are left out: typing
+    will complain. Nested functions are included."""
+    seen: set[tuple[str, ...]] = set()
+    instructions = list(dis.get_instructions(code))
+    for position, instruction in enumerate(instructions):
+        if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
+            continue
+        chain = [instruction.argval]
+        value = namespace.get(chain[0], getattr(builtins, chain[0], None))
+        for following in instructions[position + 1 :]:
+            if not isinstance(value, types.ModuleType) or following.opname not in _ATTRIBUTE_READS:
+                break
+            chain.append(following.argval)
+            value = getattr(value, following.argval, None)
+        if tuple(chain) not in seen:
+            seen.add(tuple(chain))
+            yield tuple(chain), value
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _globals_read(constant, namespace)

@@ -1,0 +1,163 @@
+"""Fingerprints: equal in every process, different whenever a kernel's result could be."""
+
+import enum
+import math
+import subprocess
+import sys
+import types
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from numba_gpucore.launch.fingerprint import fingerprint
+
+
+def define(source: str, name: str = "kernel", **namespace):
+    """The function `name` that `source` defines; `namespace` becomes its globals."""
+    exec(compile(source, "some_file.py", "exec"), namespace)
+    return namespace[name]
+
+
+def with_cell(value):
+    def kernel(x):
+        return x, value
+
+    return kernel
+
+
+def with_default(value):
+    def kernel(x, y=value):
+        return x, y
+
+    return kernel
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Shade(enum.Enum):
+    RED = 2
+
+
+Point = namedtuple("Point", "x y")
+
+DIFFERENT_VALUES = [
+    (1, 2),
+    (1, 1.0),
+    (1, True),
+    (0.0, -0.0),
+    (1 + 2j, 2 + 1j),
+    ("a", "b"),
+    (b"a", "a"),
+    ((1, 2), (2, 1)),
+    ((1, (2, 3)), ((1, 2), 3)),
+    (("ab", "c"), ("a", "bc")),
+    ({"k": 1}, {"k": 2}),
+    (frozenset({1, 2}), frozenset({1, 3})),
+    (np.float32(1), np.float64(1)),
+    (np.arange(4), np.arange(4)[::-1].copy()),
+    (np.zeros((2, 3)), np.zeros((3, 2))),
+    (np.zeros((2, 2), order="C"), np.zeros((2, 2), order="F").T.copy(order="F") + 1),
+    (np.zeros(2, "i4"), np.zeros(2, "u4")),
+    (np.dtype("f4"), np.dtype("f8")),
+    (np.dtype([("a", "f4")]), np.dtype([("b", "f4")])),
+    (np.sin, np.cos),
+    (math.sin, math.cos),
+    (Colour.RED, Shade.RED),
+    (Point(1, 2), (1, 2)),
+    (slice(1, 2), slice(1, 3)),
+    (None, Ellipsis),
+    (lambda x: x + 1, lambda x: x + 2),
+]
+
+
+@pytest.mark.parametrize("left, right", DIFFERENT_VALUES, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize("make", [with_cell, with_default])
+def test_values_that_matter_change_the_fingerprint(make, left, right):
+    assert fingerprint(make(left)).digest != fingerprint(make(right)).digest
+    assert fingerprint(make(left)) == fingerprint(make(left))
+
+
+def test_global_array_is_part_of_it():
+    source = "def kernel(i): return TABLE[i]"
+    one, two = (define(source, TABLE=np.array([value])) for value in (1, 2))
+    assert fingerprint(one).digest != fingerprint(two).digest
+
+
+def test_global_that_the_bytecode_does_not_read_is_not_part_of_it():
+    source = "def kernel(i): return i + 1"
+    assert fingerprint(define(source, unused=1)) == fingerprint(define(source, unused=object()))
+
+
+def test_module_attribute_is_followed():
+    source = "def kernel(x): return settings.inner.gain * x"
+    modules = []
+    for gain in (1.0, 2.0):
+        settings, inner = types.ModuleType("settings"), types.ModuleType("settings.inner")
+        settings.inner, inner.gain = inner, gain
+        modules.append(settings)
+    one, two = (fingerprint(define(source, settings=module)) for module in modules)
+    assert one.digest and one.digest != two.digest
+
+
+def test_callees_are_followed_to_any_depth():
+    source = "def inner(x): return x + {}\ndef middle(x): return inner(x)\ndef kernel(x): return middle(x)"
+    assert fingerprint(define(source.format(1))).digest != fingerprint(define(source.format(2))).digest
+
+
+def test_callee_inside_a_nested_function_is_followed():
+    source = "def helper(x): return x * {}\ndef kernel(x): return [helper(v) for v in x]"
+    assert fingerprint(define(source.format(1))).digest != fingerprint(define(source.format(2))).digest
+
+
+def test_recursion_ends():
+    source = "def odd(n): return n and even(n - 1)\ndef even(n): return not n or odd(n - 1)\ndef kernel(n): return odd(n)"
+    assert fingerprint(define(source)).digest
+
+
+def test_position_in_the_file_does_not_matter_but_relative_lines_do():
+    moved = define("\n\n\ndef kernel(x):\n    return x")
+    spread = define("def kernel(x):\n\n    return x")
+    original = define("def kernel(x):\n    return x")
+    assert fingerprint(original) == fingerprint(moved)
+    assert fingerprint(original) != fingerprint(spread)
+
+
+def test_unknown_object_names_itself():
+    found = fingerprint(with_cell(object()))
+    assert found.digest is None
+    assert "'value' is a builtins.object" in found.obstacle
+
+
+def test_foreign_ufunc_is_unknown():
+    """np.frompyfunc makes a ufunc whose name says nothing about what it computes."""
+    assert fingerprint(with_cell(np.frompyfunc(lambda x: x, 1, 1))).digest is None
+
+
+PROGRAM = """
+import math, numpy as np
+from numba_gpucore.launch.fingerprint import fingerprint
+WORDS = {"alpha", "beta", "gamma", "delta"}
+TABLE = np.arange(6.0).reshape(2, 3)
+def helper(x): return math.sin(x) + TABLE[0, 1]
+def kernel(x): return helper(x) if x in {"one", "two", "three"} else len(WORDS)
+if WARM_UP:
+    [hash(kernel.__code__), kernel.__code__.co_consts]
+    for _ in range(500):
+        kernel(1.0)
+print(fingerprint(kernel).digest)
+"""
+
+
+def test_equal_in_processes_with_different_hash_seeds_and_histories():
+    digests = set()
+    for seed, warm_up in (("1", "False"), ("2", "True"), ("3", "False")):
+        program = PROGRAM.replace("WARM_UP", warm_up)
+        child = subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        digests.add(child.stdout)
+    assert len(digests) == 1 and len(digests.pop().strip()) == 40
