@@ -1,0 +1,39 @@
+"""The cold half of the CUDA back-end: device IR to PTX to machine code. Before: compile.driver. After: the Artifact.
+
+    legalize  link definitions of intrinsics and libdevice's functions, inline, optimise
+    emit      LLVM's NVPTX code generator
+    assemble  ptxas, where installed
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.assemble import assemble_ptx
+from numba_ptxplus.codegen.emit import emit_ptx
+from numba_ptxplus.codegen.legalize import legalize_module
+from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, DeviceCode
+
+
+class PtxCodegen:
+    """Fills `base.backend.Codegen`."""
+
+    def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
+        legalize_module(module, job)
+
+    def emit(self, module: llvm.ModuleRef, job: Job) -> str:
+        return emit_ptx(module, job)
+
+    def assemble(self, text: str, job: Job) -> bytes:
+        cubin = assemble_ptx(text, job.request.arch, job.request.options)
+        return DeviceCode(text, cubin).pack()
+
+    def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
+        return (
+            (FACT_COOPERATIVE, int("gpu.barrier.grid" in job.intrinsics)),
+            (FACT_THROWS, int("gpu.throw" in job.intrinsics)),
+        )
+
+
+CODEGEN = PtxCodegen()

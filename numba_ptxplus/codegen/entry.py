@@ -1,0 +1,79 @@
+"""The kernel that the driver launches, around the device IR's entry. Before: job. After: legalize links the text.
+
+One PTX parameter a slot, in the order of `base.params`. Addresses are of global memory: they come in as such and are
+cast to generic here, so that LLVM finds `ld.global` and `st.global` for every access that it can follow to a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numba_gpucore.base.argtypes import ArgType, ArrayType
+from numba_gpucore.base.errors import Fault, UnsupportedKernelError
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.params import ParamSlot, params_nbytes
+from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.architectures import LARGE_PARAMS_NBYTES
+
+#: Extents are counts of items in memory, and no address has more bits than this. Source: CUDA C++ Programming Guide,
+#: "Unified Virtual Address Space". It proves to LLVM that index arithmetic cannot wrap.
+_MAX_EXTENT = 2**48
+
+
+def inner_name(entry: str) -> str:
+    """What the device IR's entry is called once the kernel has taken its name."""
+    return f"{entry}.body"
+
+
+def define_kernel(job: Job, param_types: Sequence[str]) -> str:
+    """`ptx_kernel` @<entry>, which calls @<entry>.body. param_types: LLVM types of the body after the context."""
+    params, casts, operands = [], [], ["ptr null"]
+    for index, (slot, type_) in enumerate(zip(job.slots, param_types, strict=True)):
+        params.append(f"{_param_type(slot, type_, job.request.arg_types)} %p{index}")
+        if type_ == "ptr":
+            casts.append(f" %g{index} = addrspacecast ptr addrspace(1) %p{index} to ptr\n")
+        operands.append(f"{type_} %{'g' if type_ == 'ptr' else 'p'}{index}")
+    return (
+        f"declare void @{inner_name(job.entry)}({', '.join(['ptr', *param_types])})\n"
+        f"define ptx_kernel void @{job.entry}({', '.join(params)}) {launch_attributes(job.request.options)} {{\n"
+        f"{''.join(casts)} call void @{inner_name(job.entry)}({', '.join(operands)})\n ret void\n}}"
+    )
+
+
+def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> str:
+    if slot.kind == "extent":
+        return f"{type_} range({type_} 0, {_MAX_EXTENT})"
+    if slot.kind != "address":
+        return type_
+    argument = arg_types[slot.argument]
+    if isinstance(argument, ArrayType) and argument.readonly:
+        # A read-only array is not written while the kernel runs, through no other argument either: ld.global.nc.
+        return "ptr addrspace(1) noalias readonly"
+    return "ptr addrspace(1)"
+
+
+def launch_attributes(options: KernelOptions) -> str:
+    """.maxntid, .minnctapersm, .maxclusterrank and .maxnreg. Source: PTX ISA, "Performance-Tuning Directives"."""
+    bounds = options.launch_bounds or ()
+    names = ("nvvm.maxntid", "nvvm.minctasm", "nvvm.maxclusterrank")
+    pairs = [(name, value) for name, value in zip(names, bounds, strict=False) if value]
+    if options.max_registers:
+        pairs.append(("nvvm.maxnreg", options.max_registers))
+    return " ".join(f'"{name}"="{value}"' for name, value in pairs)
+
+
+def check_params(job: Job) -> None:
+    """Raises UnsupportedKernelError that lists each argument's size if they are more than a launch can pass."""
+    nbytes = params_nbytes(job.slots)
+    if nbytes <= LARGE_PARAMS_NBYTES:
+        return
+    sizes = [0] * len(job.request.arg_types)
+    for slot in job.slots:
+        sizes[slot.argument] += slot.nbytes
+    largest = sorted(range(len(sizes)), key=lambda i: -sizes[i])
+    listed = "; ".join(f"argument {i} ({job.request.arg_types[i]}): {sizes[i]} bytes" for i in largest)
+    code = job.request.py_func.__code__
+    what = f"the arguments take {nbytes} bytes, a launch passes at most {LARGE_PARAMS_NBYTES}: {listed}"
+    advice = "pass large tuples as arrays"
+    fault = Fault(code.co_filename, code.co_firstlineno, what, advice)
+    raise UnsupportedKernelError(job.request.py_func.__name__, [fault])

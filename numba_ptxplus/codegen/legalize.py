@@ -1,0 +1,120 @@
+"""Turn device IR into LLVM that NVPTX selects: link what it lacks, inline, optimise. Before: job. After: emit.
+
+The order matters: definitions of neutral intrinsics call libdevice, so libdevice is linked after them; everything is
+internal before the optimiser runs, so that what was inlined disappears.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.params import params_nbytes
+from numba_gpucore.compile.intrinsics import SharedArray, site_symbol
+from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.architectures import TRIPLE, MachineSpec, data_layout, ptx_version, target_machine
+from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
+from numba_ptxplus.codegen.entry import check_params, define_kernel, inner_name
+from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
+from numba_ptxplus.codegen.faults import libdevice_missing, too_much_shared
+from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, MAX_STATIC_SHARED_NBYTES, PROGRAM_VARIABLE
+from numba_ptxplus.toolchain import find_libdevice
+
+#: What the driver looks up by name.
+_EXPORTED = frozenset({MAILBOX_VARIABLE, PROGRAM_VARIABLE})
+
+
+def machine_spec(job: Job) -> MachineSpec:
+    request = job.request
+    level = request.options.opt
+    # LLVM's aggressive instruction selection costs nothing measurable at kernel size.
+    return MachineSpec(request.arch, ptx_version(request.arch, params_nbytes(job.slots)), 3 if level else 0)
+
+
+def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
+    check_params(job)
+    if sum(array.nbytes for array in job.shared_arrays) > MAX_STATIC_SHARED_NBYTES:
+        raise too_much_shared(job)
+    module.triple = TRIPLE
+    module.data_layout = data_layout()
+    _link(module, define_intrinsics(job.intrinsics, job.request.options.fastmath))
+    _link(module, "\n".join([*map(_define_shared, job.shared_arrays), *_define_sites(job)]))
+    _link_libdevice(module, job)
+    _wrap_entry(module, job)
+    _make_internal(module, job)
+    optimise(module, job)
+
+
+def _link(module: llvm.ModuleRef, text: str) -> None:
+    """Link LLVM assembly into `module`."""
+    addition = llvm.parse_assembly(f'target triple = "{TRIPLE}"\ntarget datalayout = "{data_layout()}"\n{text}')
+    module.link_in(addition)
+
+
+def _define_shared(array: SharedArray) -> str:
+    # Tiles are read in vectors where their address allows it: PTX takes 16 bytes at a time.
+    align_nbytes = max(array.align_nbytes, 16)
+    variable = array.symbol.replace("gpu.shared.", "shared.", 1)
+    return (
+        f'@"{variable}" = internal addrspace(3) global [{array.nbytes} x i8] undef, align {align_nbytes}\n'
+        f'define ptr @"{array.symbol}"(ptr %context) alwaysinline nounwind {{\n'
+        f' ret ptr addrspacecast (ptr addrspace(3) @"{variable}" to ptr)\n}}'
+    )
+
+
+def _define_sites(job: Job) -> list[str]:
+    return [
+        f"define i32 @{site_symbol(site.content_id)}() alwaysinline nounwind {{\n ret i32 {index}\n}}"
+        for index, site in enumerate(job.sites)
+    ]
+
+
+def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
+    missing = {f.name for f in module.functions if f.is_declaration and f.name.startswith("__nv_")}
+    if not missing:
+        return
+    path = find_libdevice()
+    if path is None:
+        raise libdevice_missing(job, missing)
+    fastmath = job.request.options.fastmath
+    arch = int("".join(filter(str.isdigit, job.request.arch))) * 10
+    answers = ReflectAnswers(flushes_to_zero=fastmath, has_exact_sqrt=not fastmath, arch=arch)
+    library = open_libdevice(path)
+    unknown = missing - library.names
+    if unknown:
+        raise ToolchainError(f"{path} lacks {', '.join(sorted(unknown))}; install a newer nvidia-nvvm")
+    _link(module, library.extract(missing, answers))
+
+
+def _wrap_entry(module: llvm.ModuleRef, job: Job) -> None:
+    body = module.get_function(job.entry)
+    param_types = [str(argument.type) for argument in body.arguments][1:]
+    body.name = inner_name(job.entry)
+    _link(module, define_kernel(job, param_types))
+
+
+def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
+    """Only the kernel and the driver's variables stay visible; all but `noinline` functions get inlined."""
+    for function in module.functions:
+        if function.is_declaration or function.name == job.entry:
+            continue
+        function.linkage = "internal"
+        if not job.has_recursion and not _is_noinline(function):
+            function.add_function_attribute("alwaysinline")
+    for variable in module.global_variables:
+        if not variable.is_declaration and variable.name not in _EXPORTED and variable.name != DYNAMIC_SHARED:
+            variable.linkage = "internal"
+
+
+def _is_noinline(function: llvm.ValueRef) -> bool:
+    return any(b"noinline" in attribute or b"alwaysinline" in attribute for attribute in function.attributes)
+
+
+def optimise(module: llvm.ModuleRef, job: Job) -> None:
+    """LLVM's pipeline without what suits only CPUs: a GPU's vector lanes are its threads."""
+    options = llvm.create_pipeline_tuning_options(speed_level=job.request.options.opt)
+    options.slp_vectorization = False
+    options.loop_vectorization = False
+    builder = llvm.create_pass_builder(target_machine(machine_spec(job)), options)
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)

@@ -1,0 +1,48 @@
+"""What PTX code and the driver agree on. Before: nothing. After: codegen writes it, the loader relies on it.
+
+* The kernel's parameters are those of `base.params`, one PTX parameter for each slot. PTX aligns each to its size, so
+  the launch buffer of `base.params` is the kernel's parameter buffer, byte for byte.
+* Address slots hold addresses of global memory.
+* A module whose kernel throws has the two variables below; the loader stores into them.
+* An Artifact's code is a `DeviceCode`, packed.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+#: Raised whenever Artifacts made before can no longer be launched.
+LAUNCH_ABI = 1
+#: `.global .u64`: device address of the mailbox.
+MAILBOX_VARIABLE = "numba_gpu_mailbox"
+#: `.global .u64`: the number that the device gave the program.
+PROGRAM_VARIABLE = "numba_gpu_program"
+#: Static shared memory of one block; more must be dynamic. Source: CUDA C++ Programming Guide, "Compute Capabilities".
+MAX_STATIC_SHARED_NBYTES = 48 * 1024
+
+#: `backend_facts` name: 1 where the kernel waits for the whole grid and needs a cooperative launch.
+FACT_COOPERATIVE = "cooperative"
+#: `backend_facts` name: 1 where the module has the mailbox variables.
+FACT_THROWS = "throws"
+
+_HEADER = struct.Struct("<Q")
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """PTX, and machine code where an assembler was at hand. A driver older than that assembler may refuse the machine
+    code and still compile the PTX, so both are kept."""
+
+    ptx: str
+    cubin: bytes = b""
+
+    def pack(self) -> bytes:
+        text = self.ptx.encode("ascii")
+        return _HEADER.pack(len(text)) + text + self.cubin
+
+    @classmethod
+    def unpack(cls, data: bytes) -> DeviceCode:
+        (nbytes,) = _HEADER.unpack_from(data)
+        end = _HEADER.size + nbytes
+        return cls(data[_HEADER.size : end].decode("ascii"), data[end:])

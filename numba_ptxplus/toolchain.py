@@ -1,0 +1,63 @@
+"""Where NVIDIA's tools are: libdevice, ptxas, nvdisasm. Before: the environment. After: codegen, the cache key.
+
+Looked for in this order: CUDA_HOME and CUDA_PATH, the `nvidia-*` wheels, PATH, /usr/local/cuda. Standard library only,
+and no tool is run here, because every warm start asks for `toolchain_id`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+#: The wheel that brings each tool.
+LIBDEVICE_PACKAGE = "nvidia-nvvm"
+PTXAS_PACKAGE = "nvidia-cuda-nvcc"
+NVDISASM_PACKAGE = "nvidia-cuda-nvdisasm"
+
+_LIBDEVICE = "nvvm/libdevice/libdevice.10.bc"
+_IDENTIFIED_NBYTES = 65536
+
+
+def _toolkit_roots() -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+    for folder in sys.path:
+        # nvidia/cu13 since CUDA 13; nvidia/cuda_nvcc and the like before
+        yield from sorted(Path(folder or ".", "nvidia").glob("cu*"), reverse=True)
+    yield Path("/usr/local/cuda")
+
+
+def find_libdevice() -> Path | None:
+    candidates = (root / _LIBDEVICE for root in _toolkit_roots())
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def find_tools(name: str) -> tuple[Path, ...]:
+    """Every executable of that name, without duplicates."""
+    suffix = ".exe" if sys.platform == "win32" else ""
+    found = [root / "bin" / (name + suffix) for root in _toolkit_roots()]
+    on_path = shutil.which(name)
+    if on_path:
+        found.append(Path(on_path))
+    return tuple(dict.fromkeys(path.resolve() for path in found if path.is_file() and os.access(path, os.X_OK)))
+
+
+def _identify(path: Path) -> str:
+    """A short content id without path and time: its size and first bytes, which hold an executable's build id."""
+    with path.open("rb") as file:
+        digest = hashlib.blake2b(file.read(_IDENTIFIED_NBYTES), digest_size=8)
+    digest.update(path.stat().st_size.to_bytes(8, "little"))
+    return digest.hexdigest()
+
+
+def toolchain_id() -> str:
+    """Names every file that decides the machine code of a kernel, by content."""
+    libdevice = find_libdevice()
+    parts = [f"libdevice {_identify(libdevice)}"] if libdevice else []
+    parts += [f"ptxas {_identify(path)}" for path in find_tools("ptxas")]
+    return ", ".join(parts)
