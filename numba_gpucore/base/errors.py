@@ -25,6 +25,10 @@ class ArgumentError(GpuError, TypeError):
     """A value cannot be passed to a kernel."""
 
 
+class KernelLanguageError(GpuError, TypeError):
+    """Part of the kernel language was used outside a kernel."""
+
+
 class DeviceError(GpuError, RuntimeError):
     """No such device, or the device reported a failure."""
 
@@ -35,6 +39,10 @@ class DeviceMemoryError(DeviceError, MemoryError):
 
 class ToolchainError(GpuError, RuntimeError):
     """A compiler below us (LLVM, ptxas, Apple's compiler) refused its input, which is kept on disk and named."""
+
+
+class CacheWarning(UserWarning):
+    """The disk cache could not be used; kernels are right, but compiled again."""
 
 
 class PerformanceWarning(UserWarning):

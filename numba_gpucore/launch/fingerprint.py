@@ -107,7 +107,9 @@ class _Encoder:
         for add in (self._add_plain, self._add_container, self._add_numpy, self._add_named):
             if add(value, name):
                 return
-        raise _UnknownObject(f"'{name}' is a {type(value).__module__}.{type(value).__qualname__}, whose content is unknown")
+        raise _UnknownObject(
+            f"'{name}' is a {type(value).__module__}.{type(value).__qualname__}, whose content is unknown"
+        )
 
     def _add_plain(self, value: Any, name: str) -> bool:
         kind = type(value)
@@ -231,9 +233,7 @@ def _options_text(function: Any) -> str:
     return str(options)
 
 
-def _globals_read(
-    code: types.CodeType, namespace: dict[str, Any]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _globals_read(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """(names of an attribute chain, its value) for every global that the code reads; chains are followed through
     modules only, since attributes of other objects are theirs to encode. Names that do not exist are left out: typing
     will complain. Nested functions are included."""

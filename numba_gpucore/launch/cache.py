@@ -1,0 +1,188 @@
+"""Compiled kernels on disk. Before: kernel (a type not yet in its table). After: Device.load, or miss on a miss.
+
+One file an entry, named by the key's digest. Writing is a temporary file, then a rename, so readers see whole entries
+only. Whatever is wrong with a folder or a file is a miss and at most one warning a folder: never an error, never a
+wrong kernel. Entries are machine code, so folders and files that another user owns or can write are refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.errors import CacheWarning
+from numba_gpucore.base.key import CacheKey
+from numba_gpucore.launch.entry_file import DamagedEntry, Entry, SourceCheck, decode_entry, encode_entry
+
+ENTRY_SUFFIX = ".gpukernel"
+_LOCK_SUFFIX = ".lock"
+#: A compilation takes well under a second; a lock this old belongs to a process that died.
+_LOCK_TIMEOUT_S = 20.0
+_LOCK_POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """What a search found: an entry, or the reason why there is none."""
+
+    entry: Entry | None
+    reason: str
+
+
+@dataclass
+class DiskCache:
+    """One folder of entries.
+
+    max_nbytes: after a store, least recently used entries go until the rest fits. writable: False for the layer that
+    a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
+    """
+
+    folder: Path
+    max_nbytes: int = 1 << 30
+    writable: bool = True
+    trusted: bool = False
+    _warned: bool = field(default=False, repr=False)
+
+    def path_of(self, key: CacheKey) -> Path:
+        return self.folder / (key.digest + ENTRY_SUFFIX)
+
+    def find(self, key: CacheKey, arg_types: tuple[ArgType, ...]) -> Lookup:
+        """The entry for a key, if it is there, whole, trustworthy and made from the sources as they are now."""
+        path = self.path_of(key)
+        try:
+            objection = self._objection_to(self.folder.stat(), self.folder)
+            with open(path, "rb") as file:
+                objection = objection or self._objection_to(os.fstat(file.fileno()), path)
+                data = b"" if objection else file.read()
+        except FileNotFoundError:
+            return Lookup(None, "not in the cache")
+        except OSError as error:
+            return self._refuse(f"{path} cannot be read: {error}")
+        if objection:
+            return self._refuse(objection)
+        try:
+            entry = decode_entry(data, key, arg_types)
+        except DamagedEntry as damage:
+            return self._refuse(f"{path} is ignored: {damage}")
+        if self.writable:
+            with contextlib.suppress(OSError):
+                os.utime(path)
+        return Lookup(entry, "found")
+
+    def store(self, key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, ...] = ()) -> bool:
+        """Keep an artifact; False, with one warning, where the folder does not take it."""
+        data = encode_entry(key, artifact, sources)
+        try:
+            self._make_folder()
+            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.replace(temporary, self.path_of(key))
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+        except OSError as error:
+            self._warn(f"compiled kernels cannot be kept in {self.folder}: {error}")
+            return False
+        self._remove_least_recently_used()
+        return True
+
+    @contextlib.contextmanager
+    def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
+        """Hold the entry's lock while compiling, so that processes that start together do not all compile.
+
+        Waits while another process holds it, until `is_there()`, until that lock is stale, or for at most
+        _LOCK_TIMEOUT_S: a lock only saves work, being right does not depend on it.
+        """
+        lock = self.folder / (key.digest + _LOCK_SUFFIX)
+        held = self._take_lock(lock, is_there)
+        try:
+            yield
+        finally:
+            if held:
+                with contextlib.suppress(OSError):
+                    lock.unlink()
+
+    def _take_lock(self, lock: Path, is_there: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + _LOCK_TIMEOUT_S
+        while time.monotonic() < deadline:
+            try:
+                self._make_folder()
+                os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                return True
+            except FileExistsError:
+                if is_there():
+                    return False
+                with contextlib.suppress(OSError):
+                    if time.time() - lock.stat().st_mtime > _LOCK_TIMEOUT_S:
+                        lock.unlink()
+                time.sleep(_LOCK_POLL_S)
+            except OSError:
+                return False
+        return False
+
+    def entries(self) -> list[Path]:
+        """Every entry file, least recently used first."""
+        if not self.folder.is_dir():
+            return []
+        dated = []
+        for path in self.folder.glob("*" + ENTRY_SUFFIX):
+            with contextlib.suppress(OSError):
+                dated.append((path.stat().st_mtime_ns, path))
+        return [path for _time, path in sorted(dated)]
+
+    def clear(self) -> int:
+        """Delete every entry; how many there were."""
+        paths = self.entries()
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return len(paths)
+
+    def _make_folder(self) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        objection = self._objection_to(self.folder.stat(), self.folder)
+        if objection:
+            raise PermissionError(objection)
+
+    def _objection_to(self, status: os.stat_result, path: Path) -> str:
+        """Why a file or folder must not be trusted; empty if nothing speaks against it."""
+        if self.trusted or not hasattr(os, "getuid"):
+            return ""
+        if status.st_uid not in (0, os.getuid()):
+            return f"{path} belongs to user {status.st_uid}; kernels are machine code, so it is ignored"
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return f"{path} can be written by others; kernels are machine code, so it is ignored"
+        return ""
+
+    def _remove_least_recently_used(self) -> None:
+        sizes = []
+        for path in self.entries():
+            with contextlib.suppress(OSError):
+                sizes.append((path, path.stat().st_size))
+        excess = sum(nbytes for _path, nbytes in sizes) - self.max_nbytes
+        for path, nbytes in sizes:
+            if excess <= 0:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+                excess -= nbytes
+
+    def _refuse(self, reason: str) -> Lookup:
+        self._warn(reason)
+        return Lookup(None, reason)
+
+    def _warn(self, text: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"{text}; the kernel is compiled again", CacheWarning, stacklevel=2)

@@ -1,0 +1,123 @@
+"""How a cache entry lies on disk. Before: cache.store. After: cache.find.
+
+`MAGIC`, the header's length (8 bytes, little-endian), the header (JSON, UTF-8), then the machine code as it is. The
+header holds the whole key, so that an entry explains itself, a checksum of the code and one of the header. There is no
+pickle: reading a hostile entry can give wrong machine code, never run code by itself; see `cache` for who is trusted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.site import Frame, Hole, MessagePart, Site
+
+MAGIC = b"NUMBAGPU\x01\n"
+_LENGTH_NBYTES = 8
+_MAX_HEADER_NBYTES = 1 << 24
+
+
+class DamagedEntry(Exception):
+    """The bytes are no entry, or not one that fits; the text says why."""
+
+
+@dataclass(frozen=True)
+class SourceCheck:
+    """A module whose `@overload`s or intrinsics took part in typing: the bytecode of a kernel does not show them."""
+
+    module: str
+    source_digest: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An Artifact as kept on disk, with the sources that a hit must find unchanged."""
+
+    artifact: Artifact
+    sources: tuple[SourceCheck, ...]
+
+
+def encode_entry(key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, ...] = ()) -> bytes:
+    header = {
+        "key": key.text,
+        "kernel_name": artifact.kernel_name,
+        "entry": artifact.entry,
+        "backend": artifact.backend,
+        "arch": artifact.arch,
+        "launch_abi": artifact.launch_abi,
+        "shared_nbytes": artifact.shared_nbytes,
+        "backend_facts": artifact.backend_facts,
+        "sites": [_site_to_json(site) for site in artifact.sites],
+        "sources": [asdict(source) for source in sources],
+        "code_nbytes": len(artifact.code),
+        "code_digest": _digest(artifact.code),
+    }
+    text = json.dumps(header, sort_keys=True)
+    signed = json.dumps({"header": text, "digest": _digest(text.encode())}).encode()
+    return b"".join((MAGIC, len(signed).to_bytes(_LENGTH_NBYTES, "little"), signed, artifact.code))
+
+
+def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> Entry:
+    """The entry in `data`. Raises DamagedEntry unless it is whole and its key is `key`."""
+    header, code = read_header(data)
+    if header.get("key") != key.text:
+        raise DamagedEntry("it belongs to another kernel (an older format, or two keys with one digest)")
+    if header["code_nbytes"] != len(code) or header["code_digest"] != _digest(code):
+        raise DamagedEntry("its machine code is not what was stored")
+    try:
+        artifact = Artifact(
+            kernel_name=header["kernel_name"],
+            entry=header["entry"],
+            backend=header["backend"],
+            arch=header["arch"],
+            launch_abi=header["launch_abi"],
+            arg_types=arg_types,
+            code=code,
+            shared_nbytes=header["shared_nbytes"],
+            sites=tuple(map(_site_from_json, header["sites"])),
+            backend_facts=tuple((name, value) for name, value in header["backend_facts"]),
+        )
+        sources = tuple(SourceCheck(**source) for source in header["sources"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
+    return Entry(artifact, sources)
+
+
+def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and machine code. Raises DamagedEntry."""
+    start = len(MAGIC) + _LENGTH_NBYTES
+    if data[: len(MAGIC)] != MAGIC:
+        raise DamagedEntry("it does not start as an entry does")
+    length = int.from_bytes(data[len(MAGIC) : start], "little")
+    if length > _MAX_HEADER_NBYTES or len(data) < start + length:
+        raise DamagedEntry("it is cut off")
+    try:
+        signed = json.loads(data[start : start + length])
+        text = signed["header"]
+        if signed["digest"] != _digest(text.encode()):
+            raise DamagedEntry("its header is not what was stored")
+        header = json.loads(text)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DamagedEntry(f"its header cannot be read: {error!r}") from error
+    return header, data[start + length :]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
+
+
+def _site_to_json(site: Site) -> dict[str, Any]:
+    arguments = [{"hole": part.kind} if isinstance(part, Hole) else {"constant": part} for part in site.arguments]
+    return {**asdict(site), "arguments": arguments}
+
+
+def _site_from_json(data: dict[str, Any]) -> Site:
+    arguments: list[MessagePart | Hole] = [
+        Hole(part["hole"]) if "hole" in part else part["constant"] for part in data["arguments"]
+    ]
+    return Site(data["exception"], tuple(arguments), Frame(**data["frame"]), data["is_bounds_check"])

@@ -1,0 +1,228 @@
+"""The disk cache: what is stored comes back, and everything that is not quite right is a miss, never an error."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+
+import pytest
+
+from numba_gpucore.base.argtypes import ArrayType, ScalarType
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.errors import CacheWarning
+from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.site import Frame, Hole, Site
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.entry_file import MAGIC, SourceCheck, _digest, encode_entry
+
+ARG_TYPES = (ArrayType(ScalarType("float32", 4), 1, "C"), ScalarType("int64", 8))
+KEY = CacheKey(
+    fingerprint="f" * 40,
+    kernel_name="saxpy",
+    signature=tuple(map(str, ARG_TYPES)),
+    options="KernelOptions()",
+    target="metal",
+    backend="cpu",
+    arch="x86-64-v3",
+    launch_abi=1,
+    bytecode_magic="0",
+    versions=(("numba", "0.68.1"),),
+)
+FRAME = Frame("saxpy", "/home/u/saxpy.py", 10, 2)
+ARTIFACT = Artifact(
+    kernel_name="saxpy",
+    entry="kernel_saxpy",
+    backend="cpu",
+    arch="x86-64-v3",
+    launch_abi=1,
+    arg_types=ARG_TYPES,
+    code=bytes(range(256)) * 20,
+    shared_nbytes=64,
+    sites=(
+        Site("builtins:IndexError", (Hole("int"),) * 3, FRAME, is_bounds_check=True),
+        Site("my.module:Bad", ("text", 1, 2.5, True, None, Hole("float")), FRAME),
+    ),
+    backend_facts=(("frame_nbytes", 256),),
+)
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return DiskCache(tmp_path / "cache")
+
+
+def test_stored_artifact_comes_back_equal(cache):
+    sources = (SourceCheck("user.module", "ab"),)
+    assert cache.store(KEY, ARTIFACT, sources)
+    found = cache.find(KEY, ARG_TYPES)
+    assert (found.entry.artifact, found.entry.sources, found.reason) == (ARTIFACT, sources, "found")
+
+
+def test_two_encodings_are_the_same_bytes():
+    assert encode_entry(KEY, ARTIFACT) == encode_entry(KEY, ARTIFACT)
+
+
+@pytest.mark.parametrize("field", sorted(CacheKey.__dataclass_fields__))
+def test_every_field_of_the_key_counts(cache, field):
+    cache.store(KEY, ARTIFACT)
+    value = getattr(KEY, field)
+    other = replace(KEY, **{field: (*value, ("x", "y")) if isinstance(value, tuple) else type(value)(str(value) + "1")})
+    assert cache.find(other, ARG_TYPES).reason == "not in the cache"
+
+
+def _rewrite_header(data: bytes, change) -> bytes:
+    """An entry whose header was changed by a hostile or newer writer that also made the checksum right."""
+    start = len(MAGIC) + 8
+    length = int.from_bytes(data[len(MAGIC) : start], "little")
+    signed = json.loads(data[start : start + length])
+    header = json.loads(signed["header"])
+    change(header)
+    text = json.dumps(header)
+    signed = json.dumps({"header": text, "digest": _digest(text.encode())}).encode()
+    return MAGIC + len(signed).to_bytes(8, "little") + signed + data[start + length :]
+
+
+GOOD = encode_entry(KEY, ARTIFACT)
+DAMAGES = {
+    "empty": b"",
+    "one byte": b"N",
+    "only magic": MAGIC,
+    "cut in the length": GOOD[: len(MAGIC) + 3],
+    "cut in the header": GOOD[:60],
+    "cut in the code": GOOD[:-1],
+    "longer code": GOOD + b"\0",
+    "another magic": b"XUMBAGPU" + GOOD[8:],
+    "another version": GOOD.replace(b"\x01\n", b"\x02\n", 1),
+    "huge length": MAGIC + b"\xff" * 8 + GOOD,
+    "zero length": MAGIC + bytes(8) + GOOD[len(MAGIC) + 8 :],
+    "flipped bit in the code": GOOD[:-5] + bytes([GOOD[-5] ^ 1]) + GOOD[-4:],
+    "flipped bit in the header": GOOD[:100] + bytes([GOOD[100] ^ 1]) + GOOD[101:],
+    "header is no JSON": MAGIC + (5).to_bytes(8, "little") + b"{{{{{",
+    "header is a list": MAGIC + (2).to_bytes(8, "little") + b"[]",
+    "pickle": pickle.dumps({"key": KEY.text}),
+    "text": b"hello\n" * 100,
+    "all zeros": bytes(len(GOOD)),
+    "key of another kernel": encode_entry(replace(KEY, kernel_name="other"), ARTIFACT),
+    "no key": _rewrite_header(GOOD, lambda header: header.pop("key")),
+    "no sites": _rewrite_header(GOOD, lambda header: header.pop("sites")),
+    "sites of another form": _rewrite_header(GOOD, lambda header: header.update(sites=[{"exception": 1}])),
+    "wrong code length": _rewrite_header(GOOD, lambda header: header.update(code_nbytes=1)),
+    "sources of another form": _rewrite_header(GOOD, lambda header: header.update(sources=[{"x": 1}])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_entry_is_a_miss_with_one_warning(cache, damage):
+    cache.store(KEY, ARTIFACT)
+    cache.path_of(KEY).write_bytes(DAMAGES[damage])
+    with pytest.warns(CacheWarning) as caught:
+        assert cache.find(KEY, ARG_TYPES).entry is None
+        assert cache.find(KEY, ARG_TYPES).entry is None
+    assert len(caught) == 1
+    assert cache.store(KEY, ARTIFACT)
+    assert cache.find(KEY, ARG_TYPES).entry.artifact == ARTIFACT
+
+
+def test_folder_in_place_of_an_entry_is_a_miss(cache):
+    cache.path_of(KEY).mkdir(parents=True)
+    with pytest.warns(CacheWarning):
+        assert cache.find(KEY, ARG_TYPES).entry is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="ownership is checked on POSIX")
+@pytest.mark.parametrize("what", ["folder", "entry"])
+def test_what_others_can_write_is_refused(cache, what):
+    cache.store(KEY, ARTIFACT)
+    path = cache.folder if what == "folder" else cache.path_of(KEY)
+    path.chmod(0o777)
+    with pytest.warns(CacheWarning, match="can be written by others"):
+        assert cache.find(KEY, ARG_TYPES).entry is None
+    assert DiskCache(cache.folder, trusted=True).find(KEY, ARG_TYPES).entry.artifact == ARTIFACT
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("what", ["folder", "entry"])
+def test_what_another_user_owns_is_refused(cache, what):
+    cache.store(KEY, ARTIFACT)
+    os.chown(cache.folder if what == "folder" else cache.path_of(KEY), 12345, -1)
+    with pytest.warns(CacheWarning, match="belongs to user 12345"):
+        assert cache.find(KEY, ARG_TYPES).entry is None
+
+
+def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    cache = DiskCache(tmp_path / "file" / "cache")
+    with pytest.warns(CacheWarning) as caught:
+        assert not cache.store(KEY, ARTIFACT)
+        assert not cache.store(KEY, ARTIFACT)
+    assert len(caught) == 1
+
+
+def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.warns(CacheWarning, match="No space left"):
+        assert not cache.store(KEY, ARTIFACT)
+    assert list(cache.folder.iterdir()) == []
+
+
+def test_least_recently_used_entry_goes_first(tmp_path):
+    cache = DiskCache(tmp_path, max_nbytes=3 * len(GOOD))
+    keys = [replace(KEY, fingerprint=str(number) * 40) for number in range(4)]
+    for age, key in enumerate(keys[:3]):
+        cache.store(key, ARTIFACT)
+        os.utime(cache.path_of(key), (1000 + age, 1000 + age))
+    cache.find(keys[0], ARG_TYPES)
+    cache.store(keys[3], ARTIFACT)
+    assert [cache.find(key, ARG_TYPES).entry is not None for key in keys] == [True, False, True, True]
+
+
+def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
+    cache.folder.mkdir(mode=0o700)
+    lock = cache.folder / (KEY.digest + ".lock")
+    lock.touch()
+    os.utime(lock, (1, 1))
+    with cache.being_compiled(KEY, is_there=lambda: False):
+        assert lock.exists()
+    assert not lock.exists()
+
+
+def test_waiting_ends_when_the_entry_is_there(cache):
+    cache.folder.mkdir(mode=0o700)
+    (cache.folder / (KEY.digest + ".lock")).touch()
+    with cache.being_compiled(KEY, is_there=lambda: True):
+        pass
+    assert (cache.folder / (KEY.digest + ".lock")).exists()  # it is the other process's
+
+
+WRITER = """
+import sys
+sys.path[:0] = {path!r}
+from tests.unit.test_launch_cache import ARTIFACT, KEY
+from numba_gpucore.launch.cache import DiskCache
+from pathlib import Path
+cache = DiskCache(Path({folder!r}))
+for _ in range(50):
+    cache.store(KEY, ARTIFACT)
+    assert cache.find(KEY, ARTIFACT.arg_types).entry.artifact == ARTIFACT
+"""
+
+
+def test_processes_that_write_one_entry_at_once_never_see_half_of_it(tmp_path):
+    program = WRITER.format(path=[os.getcwd(), *sys.path], folder=str(tmp_path))
+    children = [subprocess.Popen([sys.executable, "-W", "error", "-c", program]) for _ in range(4)]
+    assert [child.wait(60) for child in children] == [0] * 4
+    assert [path.suffix for path in tmp_path.iterdir()] == [".gpukernel"]
+
+
+def test_reading_does_not_warn(cache):
+    cache.store(KEY, ARTIFACT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cache.find(KEY, ARG_TYPES).entry
+        assert cache.find(replace(KEY, arch="other"), ARG_TYPES).entry is None
