@@ -5,7 +5,7 @@ These dispatchers are never called from Python: they compile for a caller on the
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from numba_gpucore.compile.descriptor import DeviceDescriptor
@@ -71,7 +71,7 @@ def jit_decorator(target_name: str):
     return jit
 
 
-@lru_cache(maxsize=None)
+@cache
 def descriptor_for(target_name: str) -> DeviceDescriptor:
     """The compiler of the target with this name; one a process, like Numba's own registries."""
     register_targets()
