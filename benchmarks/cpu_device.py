@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def measure_workload(workload: Workload, plan: Plan) -> list[Row]:
     check_workload(workload, {"checks off": unchecked, "checks on": checked})
     rows = []
     for peer in workload.peers:
-        comparison = compare(unchecked, lambda peer=peer: peer.function(*peer.arguments), plan)
+        comparison = compare(unchecked, partial(peer.function, *peer.arguments), plan)
         rows.append(make_row(workload.name, peer.name, comparison, peer.goal))
     comparison = compare(checked, unchecked, plan)
     rows.append(make_row(f"{workload.name}, checks on", "checks off", comparison, workload.checks_goal))
@@ -89,7 +90,7 @@ def measure_empty_launch(plan: Plan) -> list[Row]:
         configured = do_nothing[1, 1]
         arguments = (*arrays, np.float32(1), 2)
         configured(*arguments)
-        launch_s = median_seconds(lambda configured=configured, arguments=arguments: configured(*arguments), plan)
+        launch_s = median_seconds(partial(configured, *arguments), plan)
         cuda.synchronize()
         name = f"empty launch, 4 {kind}, 2 scalars"
         rows.append(Row(name, launch_s, "allowed", LAUNCH_LIMIT_S, launch_s / LAUNCH_LIMIT_S, 1))

@@ -57,7 +57,8 @@ def parse_options(description: str, size: int, size_means: str) -> Options:
 
 def load_photograph(height: int) -> np.ndarray:
     """Matplotlib's portrait of Grace Hopper in grey: float32 from 0 to 1, shape (height, width)."""
-    with matplotlib.cbook.get_sample_data("grace_hopper.jpg") as file:
+    path = matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)
+    with open(path, "rb") as file:
         photograph = Image.open(file).convert("L")
     width = round(photograph.width * height / photograph.height)
     return np.asarray(photograph.resize((width, height)), np.float32) / np.float32(255)

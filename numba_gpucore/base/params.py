@@ -60,7 +60,8 @@ def _scalar_slots(type_: ScalarType) -> Iterator[tuple[SlotKind, int]]:
     if is_by_address(type_):
         yield "address", POINTER_NBYTES
     elif name.startswith("complex"):
-        yield from [("float", type_.nbytes // 2)] * 2
+        yield "float", type_.nbytes // 2
+        yield "float", type_.nbytes // 2
     elif name.startswith(("float", "bfloat")):
         yield "float", type_.nbytes
     elif name.startswith(("uint", "bool")):
@@ -77,8 +78,10 @@ def _slots_of(type_: ArgType) -> Iterator[tuple[SlotKind, int]]:
             yield "address", POINTER_NBYTES
         case ArrayType(ndim=ndim, layout=layout):
             yield "address", POINTER_NBYTES
-            yield from [("extent", 8)] * ndim
-            yield from [("stride", 8)] * (ndim if layout == "A" else 0)
+            for _ in range(ndim):
+                yield "extent", 8
+            for _ in range(ndim if layout == "A" else 0):
+                yield "stride", 8
         case TupleType(items=items) | NamedTupleType(items=items):
             for item in items:
                 yield from _slots_of(item)

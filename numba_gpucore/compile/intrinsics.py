@@ -13,7 +13,7 @@ Placeholders carry their facts in their names, since each is different:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 IRType = Literal["void", "i1", "i32", "i64", "half", "float", "double", "ptr"]
 
@@ -35,7 +35,7 @@ class Intrinsic:
     def declaration(self) -> str:
         """LLVM assembly that declares it."""
         params = (("ptr",) if self.takes_context else ()) + self.params
-        result = self.result
+        result: str = self.result
         if self.value_range:
             low, high = self.value_range
             result = f"range({self.result} {low}, {high}) {self.result}"
@@ -71,7 +71,7 @@ def _coordinates() -> list[Intrinsic]:
 
 
 def _synchronisation() -> list[Intrinsic]:
-    sync = {"convergent": True, "suspends": True}
+    sync: dict[str, Any] = {"convergent": True, "suspends": True}
     return [
         Intrinsic("gpu.barrier", "void", **sync),
         Intrinsic("gpu.barrier.count", "i32", ("i32",), **sync),
@@ -88,17 +88,18 @@ def _synchronisation() -> list[Intrinsic]:
 
 def _warp_exchange() -> list[Intrinsic]:
     """First parameter: mask of taking-part lanes. Shuffles from a lane outside the warp give the own value."""
-    sync = {"convergent": True, "suspends": True}
+    sync: dict[str, Any] = {"convergent": True, "suspends": True}
+    widths: tuple[IRType, ...] = ("i32", "i64")
     table = [
         Intrinsic(f"gpu.shuffle.{mode}.{bits}", bits, ("i32", bits, "i32"), **sync)
         for mode in ("idx", "up", "down", "xor")
-        for bits in ("i32", "i64")
+        for bits in widths
     ]
     table += [Intrinsic(f"gpu.vote.{name}", "i32", ("i32", "i32"), **sync) for name in ("all", "any", "eq", "ballot")]
     table += [
         Intrinsic(f"gpu.match.{name}.{bits}", "i32", ("i32", bits), **sync)
         for name in ("any", "all")
-        for bits in ("i32", "i64")
+        for bits in widths
     ]
     table.append(Intrinsic("gpu.active_mask", "i32", **sync))
     return table
