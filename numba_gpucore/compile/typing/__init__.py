@@ -1,0 +1,15 @@
+"""What the kernel language means to type inference, one module a feature. Before: language. After: contexts."""
+
+from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registry)
+    atomics,
+    bits,
+    coordinates,
+    math,
+    memory,
+    numbers,
+    synchronisation,
+    warp,
+)
+from numba_gpucore.compile.typing.registry import registry
+
+TYPING_REGISTRIES = (registry,)

@@ -1,0 +1,116 @@
+"""Lowering of atomic updates to `atomicrmw` and `cmpxchg` with monotonic ordering. Source: LLVM Language Reference.
+
+CUDA's `atomic.max` and `min` leave memory alone where either value is NaN, which `atomicrmw fmax` does not: those are
+compare-and-swap loops. `nanmax` and `nanmin` are `fmax` and `fmin`.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numba_gpucore import language
+from numba_gpucore.compile.lower.registry import lower
+from numba_gpucore.compile.numba_api import cgutils, types
+
+ORDERING = "monotonic"
+
+#: `atomicrmw` operations for (signed integers, unsigned integers, floats); None: not typed or not so simple.
+OPERATIONS = {
+    language.atomic.add: ("add", "add", "fadd"),
+    language.atomic.sub: ("sub", "sub", "fsub"),
+    language.atomic.and_: ("and", "and", None),
+    language.atomic.or_: ("or", "or", None),
+    language.atomic.xor: ("xor", "xor", None),
+    language.atomic.inc: (None, "uinc_wrap", None),
+    language.atomic.dec: (None, "udec_wrap", None),
+    language.atomic.exch: ("xchg", "xchg", "xchg"),
+    language.atomic.max: ("max", "umax", None),
+    language.atomic.min: ("min", "umin", None),
+    language.atomic.nanmax: ("max", "umax", "fmax"),
+    language.atomic.nanmin: ("min", "umin", "fmin"),
+}
+#: Memory is replaced while it compares so to the operand.
+FLOAT_EXTREMES = {language.atomic.max: "<", language.atomic.min: ">"}
+
+
+def _item_pointer(context, builder, array_type, array, index_type, index):
+    """Address of the item, after wraparound of negative indices and, where asked for, a bounds check."""
+    indices = cgutils.unpack_tuple(builder, index) if isinstance(index_type, types.BaseTuple) else [index]
+    structure = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(
+        context, builder, array_type, structure, indices, wraparound=True, boundscheck=context.enable_boundscheck
+    )
+
+
+def _operation(function, type_: types.Type) -> str | None:
+    signed, unsigned, real = OPERATIONS[function]
+    if isinstance(type_, types.Float):
+        return real
+    return signed if type_.signed else unsigned
+
+
+def _lower_update(function) -> None:
+    @lower(function, types.Array, types.Any, types.Any)
+    def implement(context, builder, sig, args):
+        array_type, index_type, value_type = sig.args
+        array, index, value = args
+        pointer = _item_pointer(context, builder, array_type, array, index_type, index)
+        operation = _operation(function, value_type)
+        if operation is None:
+            return _update_float_extreme(builder, pointer, value, FLOAT_EXTREMES[function])
+        return builder.atomic_rmw(operation, pointer, value, ordering=ORDERING)
+
+
+for _function in OPERATIONS:
+    _lower_update(_function)
+
+
+def _update_float_extreme(builder, pointer, value, replaces_while: str):
+    """`cmpxchg` until memory holds the extreme or no longer compares `replaces_while` (ordered) to `value`."""
+    int_type = ir.IntType({ir.FloatType(): 32, ir.DoubleType(): 64}[value.type])
+    int_pointer = builder.bitcast(pointer, int_type.as_pointer())
+    new_bits = builder.bitcast(value, int_type)
+    start = builder.load_atomic(int_pointer, ORDERING, align=int_type.width // 8)
+    start_block = builder.block
+    check = builder.append_basic_block("extreme.check")
+    swap = builder.append_basic_block("extreme.swap")
+    done = builder.append_basic_block("extreme.done")
+    builder.branch(check)
+    builder.position_at_end(check)
+    old_bits = builder.phi(int_type, "old")
+    old_bits.add_incoming(start, start_block)
+    old = builder.bitcast(old_bits, value.type)
+    builder.cbranch(builder.fcmp_ordered(replaces_while, old, value), swap, done)
+    builder.position_at_end(swap)
+    result = builder.cmpxchg(int_pointer, old_bits, new_bits, ORDERING, ORDERING)
+    seen_bits = builder.extract_value(result, 0)
+    old_bits.add_incoming(seen_bits, swap)
+    builder.cbranch(builder.extract_value(result, 1), done, check)
+    builder.position_at_end(done)
+    return old
+
+
+def _compare_and_swap(builder, pointer, old, value):
+    """`cmpxchg` on the bits of integers or floats; the value that memory held."""
+    value_type = value.type
+    if isinstance(value_type, (ir.FloatType, ir.DoubleType)):
+        int_type = ir.IntType(32 if isinstance(value_type, ir.FloatType) else 64)
+        pointer = builder.bitcast(pointer, int_type.as_pointer())
+        old, value = builder.bitcast(old, int_type), builder.bitcast(value, int_type)
+    seen = builder.extract_value(builder.cmpxchg(pointer, old, value, ORDERING, ORDERING), 0)
+    return builder.bitcast(seen, value_type)
+
+
+@lower(language.atomic.cas, types.Array, types.Any, types.Any, types.Any)
+def lower_cas(context, builder, sig, args):
+    array, index, old, value = args
+    pointer = _item_pointer(context, builder, sig.args[0], array, sig.args[1], index)
+    return _compare_and_swap(builder, pointer, old, value)
+
+
+@lower(language.atomic.compare_and_swap, types.Array, types.Any, types.Any)
+def lower_compare_and_swap(context, builder, sig, args):
+    array, old, value = args
+    first = context.get_constant(types.intp, 0)
+    pointer = _item_pointer(context, builder, sig.args[0], array, types.intp, first)
+    return _compare_and_swap(builder, pointer, old, value)

@@ -1,0 +1,116 @@
+"""NumPy's ufuncs, element by element. Before: Numba's table of loops. After: the target context asks `ufunc_info`.
+
+Numba's table is for the CPU: its transcendental loops call C. Those loops are replaced here; comparisons, integer
+arithmetic, datetimes and the like are Numba's own.
+"""
+
+from __future__ import annotations
+
+import cmath
+from functools import lru_cache
+
+import numpy as np
+from llvmlite import ir
+
+from numba_gpucore.compile.lower import division, float_math, power
+from numba_gpucore.compile.numba_api import types, ufunc_db
+from numba_gpucore.runtime import complex_math, integer_math
+
+REAL_LETTERS, COMPLEX_LETTERS, INTEGER_LETTERS = "efd", "FD", "bBhHiIlLqQ"
+MAX_LDEXP_EXPONENT = 2**16
+
+#: Loops over reals that are functions of C.
+REALS = {
+    np.arccos: "acos", np.arccosh: "acosh", np.arcsin: "asin", np.arcsinh: "asinh", np.arctan: "atan",
+    np.arctan2: "atan2", np.arctanh: "atanh", np.cbrt: "cbrt", np.ceil: "ceil", np.copysign: "copysign",
+    np.cos: "cos", np.cosh: "cosh", np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.fabs: "fabs",
+    np.floor: "floor", np.fmod: "fmod", np.hypot: "hypot", np.log: "log", np.log10: "log10", np.log1p: "log1p",
+    np.log2: "log2", np.nextafter: "nextafter", np.power: "pow", np.float_power: "pow", np.rint: "rint",
+    np.sin: "sin", np.sinh: "sinh", np.sqrt: "sqrt", np.tan: "tan", np.tanh: "tanh", np.trunc: "trunc",
+}  # fmt: skip
+DIVISIONS = {
+    np.remainder: division.lower_real_mod,
+    np.floor_divide: division.lower_real_floordiv,
+    np.divmod: division.lower_real_divmod,
+}
+COMPLEX = {
+    np.arccos: cmath.acos, np.arccosh: cmath.acosh, np.arcsin: cmath.asin, np.arcsinh: cmath.asinh,
+    np.arctan: cmath.atan, np.arctanh: cmath.atanh, np.cos: cmath.cos, np.cosh: cmath.cosh, np.exp: cmath.exp,
+    np.log: cmath.log, np.log10: cmath.log10, np.sin: cmath.sin, np.sinh: cmath.sinh, np.sqrt: cmath.sqrt,
+    np.tan: cmath.tan, np.tanh: cmath.tanh,
+}  # fmt: skip
+OWN_COMPLEX = {
+    np.exp2: complex_math.exp2,
+    np.expm1: complex_math.expm1,
+    np.log1p: complex_math.log1p,
+    np.log2: complex_math.log2,
+}
+
+
+def ufunc_info(ufunc: np.ufunc):
+    """Loop ("dd->d") to lowering function for one ufunc. Raises KeyError for ufuncs that Numba does not know."""
+    return _ufunc_table()[ufunc]
+
+
+@lru_cache(maxsize=None)
+def _ufunc_table():
+    table = {ufunc: dict(ufunc_db.get_ufunc_info(ufunc)) for ufunc in ufunc_db.get_ufuncs()}
+    for ufunc, name in REALS.items():
+        _fill(table, ufunc, REAL_LETTERS, _real_loop(name))
+    for ufunc, loop in DIVISIONS.items():
+        _fill(table, ufunc, REAL_LETTERS, loop)
+    for ufunc, function in COMPLEX.items():
+        _fill(table, ufunc, COMPLEX_LETTERS, _python_loop(_called(function)))
+    for ufunc, function in OWN_COMPLEX.items():
+        _fill(table, ufunc, COMPLEX_LETTERS, _python_loop(function))
+    for ufunc in (np.power, np.float_power):
+        _fill(table, ufunc, COMPLEX_LETTERS, power.lower_complex_power)
+    _fill(table, np.gcd, INTEGER_LETTERS, _python_loop(integer_math.gcd))
+    _fill(table, np.spacing, REAL_LETTERS, _lower_spacing)
+    for loop in table[np.ldexp]:
+        table[np.ldexp][loop] = _lower_ldexp
+    return table
+
+
+def _fill(table, ufunc: np.ufunc, letters: str, loop) -> None:
+    """Put `loop` in for the loops of `ufunc` that work on one type throughout."""
+    for letter in letters:
+        signature = f"{letter * ufunc.nin}->{letter * ufunc.nout}"
+        if signature in ufunc.types:
+            table[ufunc][signature] = loop
+
+
+def _real_loop(name: str):
+    def implement(_context, builder, _sig, args):
+        return float_math.call_real(builder, name, *args)
+
+    return implement
+
+
+def _called(function):
+    def implement(z):
+        return function(z)
+
+    return implement
+
+
+def _python_loop(function):
+    def implement(context, builder, sig, args):
+        return context.compile_internal(builder, function, sig, args)
+
+    return implement
+
+
+def _lower_spacing(_context, builder, _sig, args):
+    (value,) = args
+    away = float_math.call_llvm(builder, "llvm.copysign", value.type(float("inf")), value)
+    return builder.fsub(float_math.call_math(builder, "nextafter", value, away), value)
+
+
+def _lower_ldexp(context, builder, sig, args):
+    value, exponent = args
+    wide = context.cast(builder, exponent, sig.args[1], types.int64)
+    limit = ir.IntType(64)(MAX_LDEXP_EXPONENT)
+    wide = builder.select(builder.icmp_signed(">", wide, limit), limit, wide)
+    wide = builder.select(builder.icmp_signed("<", wide, builder.neg(limit)), builder.neg(limit), wide)
+    return float_math.ldexp(builder, value, builder.trunc(wide, ir.IntType(32)))

@@ -1,0 +1,114 @@
+"""Number types as users name them in kernels and signatures. Before: nothing. After: decorators, language, typing.
+
+`float32` and its likes work as a NumPy dtype (`np.zeros(3, float32)`), as a conversion on the host and in kernels
+(`float32(x)`), and in signatures (`float32[:, ::1]`, `void(int32[::1], float32)`), all without Numba.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numba_gpucore.base.argtypes import ArgType, ArrayType, ScalarType
+
+_ARG_TYPES = ArgType.__args__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Argument types of a kernel or device function; `result` is None for `void`."""
+
+    args: tuple[ArgType, ...]
+    result: ArgType | None = None
+
+    def __str__(self) -> str:
+        return f"{self.result or 'void'}({', '.join(map(str, self.args))})"
+
+
+def as_arg_type(value: object) -> ArgType:
+    """The argument type that a part of a signature stands for. Raises TypeError for anything else."""
+    if isinstance(value, DType):
+        return value.arg_type
+    if isinstance(value, _ARG_TYPES):
+        return value  # type: ignore[return-value]
+    raise TypeError(f"{value!r} is not a type that a signature can name")
+
+
+def _names_type(value: object) -> bool:
+    return isinstance(value, (DType, *_ARG_TYPES))
+
+
+@dataclass(frozen=True)
+class DType:
+    """A number type by its NumPy name."""
+
+    name: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype; NumPy itself looks here when it is given a DType."""
+        return np.dtype(self.name)
+
+    @property
+    def arg_type(self) -> ScalarType:
+        return ScalarType(self.dtype.name, self.dtype.itemsize)
+
+    def __call__(self, *args: Any) -> Any:
+        """`float32(1)` is a NumPy scalar, `float32(int32, int32)` the signature of a function that returns float32."""
+        if args and all(map(_names_type, args)):
+            return Signature(tuple(map(as_arg_type, args)), self.arg_type)
+        return self.dtype.type(*args)
+
+    def __getitem__(self, index: slice | tuple[slice, ...]) -> ArrayType:
+        """The type of arrays: one `:` a dimension; `::1` in the last place means C order, in the first F order."""
+        axes = index if isinstance(index, tuple) else (index,)
+        steps = [_step_of(axis) for axis in axes]
+        if steps.count(1) > 1 or 1 in steps[1:-1]:
+            raise TypeError(f"{self.name}{list(axes)}: only the first or the last axis can be '::1'")
+        layout = "C" if steps[-1] == 1 else "F" if steps[0] == 1 else "A"
+        return ArrayType(self.arg_type, len(axes), layout)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+
+def _step_of(axis: object) -> int | None:
+    if not isinstance(axis, slice) or axis.start is not None or axis.stop is not None or axis.step not in (None, 1):
+        raise TypeError(f"an axis of an array type is ':' or '::1', not {axis!r}")
+    return axis.step
+
+
+class Void:
+    """The result of a kernel: `void(float32[::1], int32)` is a signature."""
+
+    def __call__(self, *args: object) -> Signature:
+        return Signature(tuple(map(as_arg_type, args)))
+
+    def __repr__(self) -> str:
+        return "void"
+
+
+int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
+float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
+complex64, complex128 = map(DType, ("complex64", "complex128"))
+bool_ = boolean = DType("bool")
+intp, uintp = int64, uint64
+void = Void()
+
+DTYPES: tuple[DType, ...] = (
+    int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128, bool_,
+)  # fmt: skip
+
+
+def signature_of(value: object) -> Signature | None:
+    """A signature from `void(...)`, `float32(...)` or a tuple of argument types; None if it is none of these."""
+    if isinstance(value, Signature):
+        return value
+    if isinstance(value, tuple) and all(map(_names_type, value)):
+        return Signature(tuple(map(as_arg_type, value)))
+    return None

@@ -1,0 +1,65 @@
+"""Functions of complex numbers that Numba's own leave to C. Before: lower.power, lower.ufuncs. After: Numba compiles them.
+
+Only the parts of the arguments enter, so that complex64 is computed in float32.
+"""
+
+import cmath
+import math
+
+
+def power(z, w, one, nan):
+    """z**w by NumPy's rules: small whole exponents multiply, 0**w is 0 for real w > 0 and NaN for the others but 0.
+
+    `one` and `nan` are those numbers in the type of `z` and of its parts.
+    """
+    if w.real == 0 and w.imag == 0:
+        return one
+    if z.real == 0 and z.imag == 0:
+        return z if w.real > 0 and w.imag == 0 else complex(nan, nan)
+    if w.imag == 0 and abs(w.real) < 100 and math.floor(w.real) == w.real:
+        return _whole_power(z, int(w.real), one)
+    modulus, angle = math.hypot(z.real, z.imag), math.atan2(z.imag, z.real)
+    length = math.pow(modulus, w.real)
+    turn = angle * w.real
+    if w.imag != 0:
+        length *= math.exp(-angle * w.imag)
+        turn += w.imag * math.log(modulus)
+    return complex(length * math.cos(turn), length * math.sin(turn))
+
+
+def _whole_power(z, exponent, one):
+    result = one
+    left = abs(exponent)
+    while left > 0:
+        if left & 1:
+            result = result * z
+        left >>= 1
+        if left > 0:
+            z = z * z
+    return one / result if exponent < 0 else result
+
+
+def exp2(z):
+    """2**z"""
+    factor = math.exp2(z.real)
+    angle = z.imag * math.log(2.0)
+    return complex(factor * math.cos(angle), factor * math.sin(angle))
+
+
+def expm1(z):
+    """exp(z) - 1, accurate near 0"""
+    half = math.sin(z.imag * 0.5)
+    real = math.expm1(z.real) * math.cos(z.imag) - (half + half) * half
+    return complex(real, math.exp(z.real) * math.sin(z.imag))
+
+
+def log1p(z):
+    """log(1 + z)"""
+    return complex(math.log(math.hypot(z.real + 1, z.imag)), math.atan2(z.imag, z.real + 1))
+
+
+def log2(z):
+    """log(z) / log(2)"""
+    whole = cmath.log(z)
+    scale = math.log(2.0)
+    return complex(whole.real / scale, whole.imag / scale)
