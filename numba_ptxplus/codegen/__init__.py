@@ -1,8 +1,8 @@
 """The cold half of the CUDA back-end: device IR to PTX to machine code. Before: compile.driver. After: the Artifact.
 
-    legalize  link definitions of intrinsics and libdevice's functions, inline, optimise
-    emit      LLVM's NVPTX code generator
-    assemble  ptxas, where installed
+legalize  link definitions of intrinsics and libdevice's functions, inline, optimise
+emit      LLVM's NVPTX code generator
+assemble  ptxas, where installed
 """
 
 from __future__ import annotations

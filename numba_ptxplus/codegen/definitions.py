@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 
 from numba_gpucore.compile.intrinsics import INTRINSICS
-from numba_ptxplus.codegen.mailbox import define_throw
 from numba_ptxplus.codegen.device_math import define_math
+from numba_ptxplus.codegen.mailbox import define_throw
 
 _SPECIAL_REGISTERS = {"thread_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 _SREG = "i32 @llvm.nvvm.read.ptx.sreg"
@@ -113,12 +113,13 @@ leave:
  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
  ret void"""
 
-#: Last operand of shfl.sync: the lane at which to stop. Source: PTX ISA, "shfl.sync".
-_SHUFFLE_CLAMP = {"idx": 31, "up": 0, "down": 31, "xor": 31}
+#: Mode and last operand of shfl.sync, the lane at which to stop. Source: PTX ISA, "shfl.sync".
+_SHUFFLES = {"idx": ("idx", 31), "up": ("up", 0), "down": ("down", 31), "xor": ("bfly", 31)}
 
 
 def _shuffle(mode: str, bits: str) -> str:
-    call = f"call i32 @llvm.nvvm.shfl.sync.{mode}.i32(i32 %p0, i32 %{{value}}, i32 %p2, i32 {_SHUFFLE_CLAMP[mode]})"
+    ptx_mode, clamp = _SHUFFLES[mode]
+    call = f"call i32 @llvm.nvvm.shfl.sync.{ptx_mode}.i32(i32 %p0, i32 %{{value}}, i32 %p2, i32 {clamp})"
     if bits == "i32":
         return f"%r = {call.format(value='p1')}\n ret i32 %r"
     return (
@@ -145,9 +146,7 @@ def _match_all(bits: str) -> str:
 
 def _warp_exchange() -> dict[str, str]:
     """PTX ISA: shfl.sync, vote.sync, match.sync, activemask."""
-    table = {
-        f"gpu.shuffle.{mode}.{bits}": _shuffle(mode, bits) for mode in _SHUFFLE_CLAMP for bits in ("i32", "i64")
-    }
+    table = {f"gpu.shuffle.{mode}.{bits}": _shuffle(mode, bits) for mode in _SHUFFLES for bits in ("i32", "i64")}
     table |= {f"gpu.vote.{name}": _vote(mode) for name, mode in (("all", "all"), ("any", "any"), ("eq", "uni"))}
     table["gpu.vote.ballot"] = (
         "%p = icmp ne i32 %p1, 0\n %r = call i32 @llvm.nvvm.vote.ballot.sync(i32 %p0, i1 %p)\n ret i32 %r"

@@ -35,7 +35,7 @@ def define_kernel(job: Job, param_types: Sequence[str]) -> str:
         operands.append(f"{type_} %{'g' if type_ == 'ptr' else 'p'}{index}")
     return (
         f"declare void @{inner_name(job.entry)}({', '.join(['ptr', *param_types])})\n"
-        f"define ptx_kernel void @{job.entry}({', '.join(params)}) {launch_attributes(job.request.options)} {{\n"
+        f"define ptx_kernel void @{job.entry}({', '.join(params)}) {kernel_attributes(job.request.options)} {{\n"
         f"{''.join(casts)} call void @{inner_name(job.entry)}({', '.join(operands)})\n ret void\n}}"
     )
 
@@ -52,13 +52,18 @@ def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> 
     return "ptr addrspace(1)"
 
 
-def launch_attributes(options: KernelOptions) -> str:
-    """.maxntid, .minnctapersm, .maxclusterrank and .maxnreg. Source: PTX ISA, "Performance-Tuning Directives"."""
+def kernel_attributes(options: KernelOptions) -> str:
+    """.maxntid, .minnctapersm, .maxclusterrank and .maxnreg; flush to zero under fastmath.
+
+    Source: PTX ISA, "Performance-Tuning Directives"; LLVM Language Reference, "Function Attributes".
+    """
     bounds = options.launch_bounds or ()
     names = ("nvvm.maxntid", "nvvm.minctasm", "nvvm.maxclusterrank")
-    pairs = [(name, value) for name, value in zip(names, bounds, strict=False) if value]
+    pairs: list[tuple[str, object]] = [(name, value) for name, value in zip(names, bounds, strict=False) if value]
     if options.max_registers:
         pairs.append(("nvvm.maxnreg", options.max_registers))
+    if options.fastmath:
+        pairs.append(("denormal-fp-math-f32", "preserve-sign,preserve-sign"))
     return " ".join(f'"{name}"="{value}"' for name, value in pairs)
 
 

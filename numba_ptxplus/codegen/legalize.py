@@ -15,8 +15,8 @@ from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.architectures import TRIPLE, MachineSpec, data_layout, ptx_version, target_machine
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
 from numba_ptxplus.codegen.entry import check_params, define_kernel, inner_name
-from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
 from numba_ptxplus.codegen.faults import libdevice_missing, too_much_shared
+from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, MAX_STATIC_SHARED_NBYTES, PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
