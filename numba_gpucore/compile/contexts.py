@@ -1,6 +1,7 @@
 """Numba's typing and target contexts for our targets. Before: descriptor. After: Numba's passes ask them everything.
 
-One pair for each target; they differ only in name and number rules.
+One pair for each target. Importing Numba's implementation modules here fills its built-in registry, which the contexts
+install.
 """
 
 from __future__ import annotations
@@ -10,6 +11,24 @@ from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
 from llvmlite import ir
+from numba.core import inline_closurecall, optional  # noqa: F401
+from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
+from numba.cpython import (  # noqa: F401
+    builtins,
+    charseq,
+    cmathimpl,
+    enumimpl,
+    iterators,
+    numbers,
+    rangeobj,
+    slicing,
+    tupleobj,
+    unicode,
+)
+from numba.misc import literal  # noqa: F401
+from numba.np import arraymath, arrayobj, npdatetime, npyimpl  # noqa: F401
+from numba.np.types import datetime_registry  # noqa: F401
+from numba.np.unsafe import ndarray  # noqa: F401
 
 from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
@@ -26,12 +45,13 @@ from numba_gpucore.compile.numba_api import (
     typing,
 )
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
+from numba_gpucore.compile.weak_literals import WEAK_LOWERING, WEAK_TYPING, WeakLiteralTyping
 
 if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
 
 
-class DeviceTypingContext(typing.BaseContext):
+class DeviceTypingContext(WeakLiteralTyping, typing.BaseContext):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
     def __init__(self, descriptor: DeviceDescriptor):
@@ -39,11 +59,9 @@ class DeviceTypingContext(typing.BaseContext):
         super().__init__()
 
     def load_additional_registries(self):
-        from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
-
         for registry in (cmathdecl.registry, enumdecl.registry, mathdecl.registry, npydecl.registry):
             self.install_registry(registry)
-        for registry in TYPING_REGISTRIES:
+        for registry in (WEAK_TYPING, *TYPING_REGISTRIES):
             self.install_registry(registry)
 
     def resolve_value_type(self, val):
@@ -69,26 +87,7 @@ class DeviceTargetContext(BaseContext):
         install_boundscheck_hook(DeviceTargetContext)
 
     def load_additional_registries(self):
-        # Importing these fills Numba's built-in registry.
-        from numba.core import inline_closurecall, optional  # noqa: F401
-        from numba.cpython import (  # noqa: F401
-            builtins,
-            charseq,
-            cmathimpl,
-            enumimpl,
-            iterators,
-            numbers,
-            rangeobj,
-            slicing,
-            tupleobj,
-            unicode,
-        )
-        from numba.misc import literal  # noqa: F401
-        from numba.np import arraymath, arrayobj, npdatetime, npyimpl  # noqa: F401
-        from numba.np.types import datetime_registry  # noqa: F401
-        from numba.np.unsafe import ndarray  # noqa: F401
-
-        for registry in (cmathimpl.registry, npyimpl.registry, *LOWERING_REGISTRIES):
+        for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, *LOWERING_REGISTRIES):
             self.install_registry(registry)
 
     def create_module(self, name):

@@ -1,24 +1,25 @@
-"""How Numba's types lie in registers and memory where our targets differ from the CPU. Before: none. After: contexts."""
+"""How types lie in registers and memory where our targets differ from Numba's CPU. Before: none. After: contexts."""
 
 from __future__ import annotations
 
 from llvmlite import ir
 
 from numba_gpucore.compile.numba_api import datamodel, types
+from numba_gpucore.compile.weak_literals import WeakFloat, WeakFloatModel
 
 
 class FloatModel(datamodel.models.PrimitiveModel):
     """Numba's CPU model has no float16; here it is LLVM's `half`."""
 
-    _BACKEND_TYPES = {types.float16: ir.HalfType(), types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
-
     def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, self._BACKEND_TYPES[fe_type])
+        llvm_types = {types.float16: ir.HalfType(), types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
+        super().__init__(dmm, fe_type, llvm_types[fe_type])
 
 
 def _make_data_models() -> datamodel.DataModelManager:
     manager = datamodel.DataModelManager()
     manager.register(types.Float, FloatModel)
+    manager.register(WeakFloat, WeakFloatModel)
     return manager.chain(datamodel.default_manager)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.contexts import DeviceTargetContext, DeviceTypingContext
-from numba_gpucore.compile.numba_api import Dispatcher, Flags, TargetDescriptor, TargetOptions, targetconfig
+from numba_gpucore.compile.numba_api import Dispatcher, TargetDescriptor, TargetOptions
 
 
 class DeviceTargetOptions(TargetOptions):
@@ -22,36 +22,6 @@ class DeviceTargetOptions(TargetOptions):
     fastmath = TargetOptions.Mapping("fastmath")
     error_model = TargetOptions.Mapping("error_model")
     boundscheck = TargetOptions.Mapping("boundscheck")
-
-    def finalize(self, flags, options):
-        caller = targetconfig.ConfigStack.top_or_none()
-        for name in ("fastmath", "error_model", "boundscheck", "debuginfo", "dbg_directives_only"):
-            if caller is not None and not flags.is_set(name):
-                setattr(flags, name, getattr(caller, name))
-        set_device_flags(flags)
-
-
-def set_device_flags(flags: Flags) -> None:
-    """Flags that hold for every function on a device: lowered only, no interpreter, no heap."""
-    flags.no_compile = True
-    flags.no_cpython_wrapper = True
-    flags.no_cfunc_wrapper = True
-    flags.enable_pyobject = False
-    flags.nrt = False
-
-
-def kernel_flags(options: KernelOptions) -> Flags:
-    """The flags of a kernel, which everything that it calls inherits."""
-    flags = Flags()
-    set_device_flags(flags)
-    flags.error_model = "python" if options.debug else "numpy"
-    flags.boundscheck = bool(options.boundscheck)
-    if options.fastmath:
-        flags.fastmath = True
-    if options.debug or options.lineinfo:
-        flags.debuginfo = True
-        flags.dbg_directives_only = options.lineinfo and not options.debug
-    return flags
 
 
 class DeviceDescriptor(TargetDescriptor):

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from numba_gpucore.compile.descriptor import DeviceDescriptor
-from numba_gpucore.compile.numba_api import Dispatcher, make_concrete_template, sigutils, targetconfig
+from numba_gpucore.compile.flags import callee_flags
+from numba_gpucore.compile.numba_api import Dispatcher, FunctionCompiler, make_concrete_template, sigutils, targetconfig
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.targets import register_targets
 
@@ -17,6 +18,11 @@ from numba_gpucore.compile.targets import register_targets
 _MEANINGLESS_OPTIONS = frozenset(
     {"nopython", "nogil", "cache", "no_cpython_wrapper", "no_cfunc_wrapper", "parallel", "forceobj", "locals", "_nrt"}
 )
+
+
+class _DeviceFunctionCompiler(FunctionCompiler):
+    def _customize_flags(self, flags):
+        return callee_flags(flags)
 
 
 class DeviceDispatcher(Dispatcher):
@@ -27,6 +33,7 @@ class DeviceDispatcher(Dispatcher):
     def __init__(self, py_func, targetoptions: dict[str, Any] | None = None, locals=None, pipeline_class=None):
         options = {k: v for k, v in (targetoptions or {}).items() if k not in _MEANINGLESS_OPTIONS}
         super().__init__(py_func, targetoptions=options, locals=locals or {}, pipeline_class=DeviceCompiler)
+        self._compiler = _DeviceFunctionCompiler(py_func, self.targetdescr, options, self.locals, DeviceCompiler)
         self._results: dict[tuple, Any] = {}
 
     def _key(self, args: tuple) -> tuple:

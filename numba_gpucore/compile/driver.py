@@ -13,8 +13,8 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
 from numba_gpucore.base.params import lay_out_params
-from numba_gpucore.compile.descriptor import kernel_flags
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.linking import link_kernel
@@ -77,7 +77,7 @@ def lower_function(request: CompileRequest) -> Any:
             func=request.py_func,
             args=tuple(map(to_numba, request.arg_types)),
             return_type=None,
-            flags=kernel_flags(request.options),
+            flags=kernel_flags(request.options, request.target.rules),
             locals={},
             pipeline_class=DeviceCompiler,
         )

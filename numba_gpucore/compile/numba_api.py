@@ -27,6 +27,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.descriptors import TargetDescriptor
 from numba.core.dispatcher import Dispatcher
+from numba.core.dispatcher import _FunctionCompiler as FunctionCompiler
 from numba.core.imputils import Registry as LoweringRegistry
 from numba.core.options import TargetOptions
 from numba.core.target_extension import (
@@ -37,15 +38,17 @@ from numba.core.target_extension import (
     target_registry,
 )
 from numba.core.typeconv import Conversion
+from numba.core.targetconfig import Option as FlagOption
 from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegalization
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
+from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
-from numba.core.typing.templates import make_concrete_template
 from numba.cpython import cmathimpl
 from numba.np import arrayobj, npyfuncs, npyimpl, numpy_support, ufunc_db
 
 __all__ = [
     "GPU",
+    "AbstractTemplate",
     "AnnotateTypes",
     "BaseContext",
     "BaseNativeLowering",
@@ -53,9 +56,12 @@ __all__ = [
     "Codegen",
     "CompilerBase",
     "Conversion",
+    "Conversion",
     "DefaultPassBuilder",
     "Dispatcher",
+    "FlagOption",
     "Flags",
+    "FunctionCompiler",
     "IRLegalization",
     "LoweringPass",
     "LoweringRegistry",

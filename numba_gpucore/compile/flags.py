@@ -1,0 +1,74 @@
+"""Numba's compiler flags with those that only our targets have. Before: KernelOptions. After: contexts, lowering.
+
+Everything that a kernel calls inherits its flags through Numba's flag stack, so no context needs a copy of itself for
+each combination.
+"""
+
+from __future__ import annotations
+
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.target import NumberRules
+from numba_gpucore.compile.numba_api import Flags, FlagOption, targetconfig
+
+#: What a callee takes over from its caller unless it says otherwise.
+INHERITED_FLAGS = (
+    "fastmath",
+    "error_model",
+    "boundscheck",
+    "debuginfo",
+    "dbg_directives_only",
+    "weak_literals",
+    "has_float64",
+)
+
+
+class DeviceFlags(Flags):
+    weak_literals = FlagOption(
+        type=bool, default=False, doc="Python floats take the type of the other operand (NEP 50)."
+    )
+    has_float64 = FlagOption(type=bool, default=True, doc="Results may be float64 where no operand is.")
+
+
+def kernel_flags(options: KernelOptions, rules: NumberRules) -> DeviceFlags:
+    """The flags of a kernel, which everything that it calls inherits."""
+    flags = DeviceFlags()
+    set_device_flags(flags)
+    flags.error_model = "python" if options.debug else "numpy"
+    flags.boundscheck = bool(options.boundscheck)
+    flags.weak_literals = rules.weak_literals
+    flags.has_float64 = rules.has_float64
+    if options.fastmath:
+        flags.fastmath = True
+    if options.debug or options.lineinfo:
+        flags.debuginfo = True
+        flags.dbg_directives_only = options.lineinfo and not options.debug
+    return flags
+
+
+def set_device_flags(flags: Flags) -> None:
+    """Flags that hold for every function on a device: lowered only, no interpreter, no heap."""
+    flags.no_compile = True
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.enable_pyobject = False
+    flags.nrt = False
+
+
+def callee_flags(own: Flags) -> DeviceFlags:
+    """The flags of a device function: those that its decorator set, else its caller's."""
+    flags = DeviceFlags()
+    for name in own.options:
+        if own.is_set(name):
+            setattr(flags, name, getattr(own, name))
+    caller = targetconfig.ConfigStack.top_or_none()
+    for name in INHERITED_FLAGS:
+        if caller is not None and not flags.is_set(name) and name in caller.options:
+            setattr(flags, name, getattr(caller, name))
+    set_device_flags(flags)
+    return flags
+
+
+def active_flag(name: str) -> bool:
+    """A boolean flag of the function that is being compiled; False when none is."""
+    flags = targetconfig.ConfigStack.top_or_none()
+    return bool(getattr(flags, name, False))
