@@ -14,5 +14,6 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     warp,
 )
 from numba_gpucore.compile.lower.registry import registry
+from numba_gpucore.runtime import integer_methods  # noqa: F401 (registers overloads)
 
 LOWERING_REGISTRIES = (registry,)

@@ -1,4 +1,4 @@
-"""Functions of reals as device IR, in one place for operators, `math` and NumPy's ufuncs. After: math, division, ufuncs.
+"""Functions of reals as device IR, in one place for operators, `math` and ufuncs. After: math, division, ufuncs.
 
 Each takes and returns LLVM values of one float type. Transcendental functions are calls to `gpu.math.*`; the others are
 LLVM intrinsics that every code generator takes, or made of bits.

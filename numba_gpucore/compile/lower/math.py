@@ -1,4 +1,4 @@
-"""Lowering of Python's `math`. Before: typing (Numba's mathdecl and typing.math). After: gpu.math.* and LLVM intrinsics.
+"""Lowering of Python's `math`. Before: Numba's mathdecl, typing.math. After: gpu.math.* and LLVM intrinsics.
 
 The result type of a signature decides the precision: integer arguments are converted to it first.
 """

@@ -7,7 +7,7 @@ arithmetic, datetimes and the like are Numba's own.
 from __future__ import annotations
 
 import cmath
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from llvmlite import ir
@@ -52,7 +52,7 @@ def ufunc_info(ufunc: np.ufunc):
     return _ufunc_table()[ufunc]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _ufunc_table():
     table = {ufunc: dict(ufunc_db.get_ufunc_info(ufunc)) for ufunc in ufunc_db.get_ufuncs()}
     for ufunc, name in REALS.items():
@@ -65,6 +65,7 @@ def _ufunc_table():
         _fill(table, ufunc, COMPLEX_LETTERS, _python_loop(function))
     for ufunc in (np.power, np.float_power):
         _fill(table, ufunc, COMPLEX_LETTERS, power.lower_complex_power)
+    _fill(table, np.rint, COMPLEX_LETTERS, _lower_complex_rint)
     _fill(table, np.gcd, INTEGER_LETTERS, _python_loop(integer_math.gcd))
     _fill(table, np.spacing, REAL_LETTERS, _lower_spacing)
     for loop in table[np.ldexp]:
@@ -99,6 +100,13 @@ def _python_loop(function):
         return context.compile_internal(builder, function, sig, args)
 
     return implement
+
+
+def _lower_complex_rint(context, builder, sig, args):
+    z = context.make_complex(builder, sig.args[0], args[0])
+    z.real = float_math.call_real(builder, "rint", z.real)
+    z.imag = float_math.call_real(builder, "rint", z.imag)
+    return z._getvalue()
 
 
 def _lower_spacing(_context, builder, _sig, args):

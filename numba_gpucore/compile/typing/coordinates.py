@@ -40,7 +40,7 @@ def _place_signature(name: str, ndim: types.Type):
     if not isinstance(ndim, types.Integer):
         return None
     if not isinstance(ndim, types.IntegerLiteral):
-        raise errors.RequireLiteralValue(f"{name}(ndim): ndim must be the literal 1, 2 or 3, not a value of type {ndim}")
+        raise errors.RequireLiteralValue(f"{name}(ndim): ndim must be the literal 1, 2 or 3, not {ndim}")
     if ndim.literal_value not in (1, 2, 3):
         raise errors.NumbaValueError(f"{name}(ndim): ndim must be 1, 2 or 3, not {ndim.literal_value}")
     result = types.int64 if ndim.literal_value == 1 else types.UniTuple(types.int64, ndim.literal_value)

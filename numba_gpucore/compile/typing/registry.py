@@ -1,4 +1,4 @@
-"""The registry that all kernel language typing goes into, and ways to fill it. Before: language stubs. After: typing."""
+"""The registry that all kernel language typing goes into, and ways to fill it. Before: language. After: contexts."""
 
 from __future__ import annotations
 
