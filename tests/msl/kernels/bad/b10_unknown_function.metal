@@ -1,0 +1,7 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]])
+{
+    x[i] = log1p(erf(x[i]));           // neither exists in MSL  // REJECT: clang
+}

@@ -1,0 +1,4 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel int k(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] = 1; return 1; }  // REJECT: clang

@@ -1,0 +1,7 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]])
+{
+    x[i] = expm1(x[i]) + cbrt(x[i]) + hypot(x[i], x[i]) + tgamma(x[i]);  // REJECT: clang
+}

@@ -1,0 +1,8 @@
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void k(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]])
+{
+    int bfloat = x[i];  // REJECT: reserved-name
+    x[i] = bfloat;
+}
