@@ -1,0 +1,121 @@
+"""The public names of a target package, most of them numba.cuda's. Before: launch, language. After: numba_metal, numba_ptxplus.
+
+The kernel language is the same object in every package; functions that need a device are bound to the package's target.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numba_gpucore import dtypes, language
+from numba_gpucore.cuda_api import execution
+from numba_gpucore.cuda_api.devices import DeviceNames
+from numba_gpucore.cuda_api.execution import ExecutionNames
+from numba_gpucore.cuda_api.install import install_module_as_cuda
+from numba_gpucore.launch import allocate
+from numba_gpucore.launch.allocate import Allocator
+from numba_gpucore.launch.jit import jit
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.wrappers import In, InOut, Out
+
+
+def public_names(platform: Platform) -> dict[str, Any]:
+    """Every public name of `platform.target.package`, with its value."""
+    return {
+        **language_names(),
+        **dtype_names(),
+        **_array_names(Allocator(platform)),
+        **_device_names(DeviceNames(platform)),
+        **_execution_names(ExecutionNames(platform)),
+        "jit": _bound_jit(platform),
+        "In": In,
+        "Out": Out,
+        "InOut": InOut,
+        "install_as_cuda": _installer(platform.target.package),
+    }
+
+
+def _defined_in(module: ModuleType) -> dict[str, Any]:
+    """The module's public values, without what it imports."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and getattr(value, "__module__", module.__name__) == module.__name__
+    }
+
+
+def language_names() -> dict[str, Any]:
+    """What a kernel may call: grid, threadIdx, shared, atomic, …"""
+    helpers = {"KernelVector", "KernelInteger", "F", "annotations"}
+    return {name: value for name, value in _defined_in(language).items() if name not in helpers}
+
+
+def dtype_names() -> dict[str, Any]:
+    """float32, int64, void, …"""
+    kinds = (dtypes.DType, dtypes.Void)
+    return {name: value for name, value in vars(dtypes).items() if isinstance(value, kinds)}
+
+
+def _array_names(arrays: Allocator) -> dict[str, Any]:
+    return {
+        "to_device": arrays.to_device,
+        "device_array": arrays.device_array,
+        "device_array_like": arrays.device_array_like,
+        "pinned_array": arrays.pinned_array,
+        "pinned_array_like": arrays.pinned_array_like,
+        "mapped_array": arrays.mapped_array,
+        "mapped_array_like": arrays.mapped_array_like,
+        "managed_array": arrays.managed_array,
+        "as_cuda_array": arrays.as_cuda_array,
+        "from_cuda_array_interface": arrays.from_cuda_array_interface,
+        "is_cuda_array": allocate.is_cuda_array,
+        "pinned": allocate.pinned,
+        "defer_cleanup": allocate.defer_cleanup,
+    }
+
+
+def _device_names(devices: DeviceNames) -> dict[str, Any]:
+    return {
+        "gpus": devices.gpus,
+        "current_device": devices.current_device,
+        "get_current_device": devices.current_device,
+        "select_device": devices.select_device,
+        "list_devices": devices.list_devices,
+        "current_context": devices.current_context,
+        "is_available": devices.is_available,
+        "detect": devices.detect,
+        "synchronize": devices.synchronize,
+        "close": devices.close,
+    }
+
+
+def _execution_names(streams: ExecutionNames) -> dict[str, Any]:
+    return {
+        "stream": streams.stream,
+        "default_stream": streams.default_stream,
+        "legacy_default_stream": streams.default_stream,
+        "per_thread_default_stream": streams.default_stream,
+        "event": streams.event,
+        "event_elapsed_time": execution.event_elapsed_time,
+        "profile_start": execution.profile_start,
+        "profile_stop": execution.profile_stop,
+        "profiling": execution.profiling,
+    }
+
+
+def _bound_jit(platform: Platform) -> Any:
+    bound = functools.partial(jit, platform)
+    return functools.update_wrapper(bound, jit)
+
+
+def _installer(package: str) -> FunctionType:
+    def install_as_cuda() -> None:
+        """Let `from numba import cuda` and `import numba.cuda` give this package in this process."""
+        install_module_as_cuda(sys.modules[package])
+
+    return install_as_cuda

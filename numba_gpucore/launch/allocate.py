@@ -1,0 +1,197 @@
+"""to_device, device_array and their kin. Before: the user's call. After: DeviceArray, MappedArray, NumPy arrays.
+
+Names, arguments and defaults are numba.cuda's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.launch.arrays import DeviceArray
+from numba_gpucore.launch.foreign import (
+    ForeignView,
+    contiguous_strides,
+    is_foreign_array,
+    read_interface,
+    require_host_reachable,
+    span_nbytes,
+)
+from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.streams import check_stream
+
+
+class Allocator:
+    """Makes arrays on a target's current device."""
+
+    def __init__(self, platform: Platform):
+        self._platform = platform
+
+    def to_device(self, obj: Any, stream: Any = 0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
+        """Copy an array-like to the device, to a new device array or to `to`. A device array is returned as it is;
+        a foreign one (`__cuda_array_interface__`) is wrapped without a copy. copy=False only allocates."""
+        if to is not None:
+            to.copy_to_device(obj, stream=stream)
+            return to
+        if isinstance(obj, DeviceArray):
+            return obj
+        if is_foreign_array(obj):
+            return self.as_cuda_array(obj)
+        source = np.asarray(obj)
+        order = "F" if source.flags.f_contiguous and not source.flags.c_contiguous else "C"
+        result = self.device_array(source.shape, source.dtype, order=order, stream=stream)
+        if copy:
+            result.copy_to_device(source, stream=stream)
+        return result
+
+    def device_array(
+        self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0
+    ) -> DeviceArray:
+        """An array of unspecified content. `strides` in bytes. Raises DeviceMemoryError, ValueError."""
+        dtype = np.dtype(dtype)
+        shape = check_shape(shape)
+        if order not in ("C", "F"):
+            raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+        dense = contiguous_strides(shape, dtype.itemsize, order)
+        if strides is None:
+            strides = dense
+        else:
+            strides = (int(strides),) if isinstance(strides, (int, np.integer)) else tuple(int(n) for n in strides)
+        if len(strides) != len(shape):
+            raise ValueError(f"strides {strides} must have as many items as shape {shape}")
+        low, high = span_nbytes(shape, strides, dtype.itemsize)
+        on = check_stream(stream)
+        session = default_session()
+        device = session.current_device(self._platform) if on is None else on.device
+        memory = device.allocate(high - low)
+        default = session.default_stream(device)
+        return DeviceArray(device, memory, shape, strides, dtype, default, memory.address - low, on)
+
+    def device_array_like(self, ary: Any, stream: Any = 0) -> DeviceArray:
+        """An array of the shape, dtype and, where it is dense, memory order of `ary`."""
+        return self.device_array(ary.shape, ary.dtype, strides_like(ary), stream=stream)
+
+    def as_cuda_array(self, obj: Any, sync: bool = True) -> DeviceArray:
+        """A device array over memory that an object describes by `__cuda_array_interface__`; keeps `obj` alive."""
+        if not is_foreign_array(obj):
+            raise TypeError(f"*obj* doesn't implement the cuda array interface: {type(obj).__name__}")
+        return self.from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+
+    def from_cuda_array_interface(self, desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
+        """A device array over the memory that a `__cuda_array_interface__` dictionary describes."""
+        view = read_interface(desc)
+        session = default_session()
+        device = session.current_device(self._platform)
+        if device.uses_host_memory:
+            require_host_reachable(view)
+        memory = BorrowedMemory(view, owner)
+        stream = session.default_stream(device)
+        return DeviceArray(device, memory, view.shape, view.strides, view.dtype, stream, view.address)
+
+    def pinned_array(self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> np.ndarray:
+        """A host array. Page-locking makes only copies to discrete GPUs faster; none is done here."""
+        return _host_array(np.ndarray, shape, dtype, strides, order)
+
+    def pinned_array_like(self, ary: Any) -> np.ndarray:
+        return _host_array(np.ndarray, ary.shape, ary.dtype, strides_like(ary), "C")
+
+    def mapped_array(
+        self,
+        shape: Any,
+        dtype: Any = np.float64,
+        strides: Any = None,
+        order: str = "C",
+        stream: Any = 0,
+        portable: bool = False,
+        wc: bool = False,
+    ) -> MappedArray:
+        """A host array that kernels work on in place (where the device can use host memory)."""
+        return _host_array(MappedArray, shape, dtype, strides, order)
+
+    def mapped_array_like(self, ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> MappedArray:
+        return _host_array(MappedArray, ary.shape, ary.dtype, strides_like(ary), "C")
+
+    def managed_array(
+        self,
+        shape: Any,
+        dtype: Any = np.float64,
+        strides: Any = None,
+        order: str = "C",
+        stream: Any = 0,
+        attach_global: bool = True,
+    ) -> MappedArray:
+        """An array that host and device share. Synchronize before reading on the host what a kernel wrote."""
+        return _host_array(MappedArray, shape, dtype, strides, order)
+
+
+class BorrowedMemory:
+    """Memory of another package (base.backend.Memory); kept alive through its owner, never released by us."""
+
+    def __init__(self, view: ForeignView, owner: Any):
+        low, high = span_nbytes(view.shape, view.strides, view.dtype.itemsize)
+        self.address = view.address + low
+        self.nbytes = high - low
+        self._owner = owner
+
+    def release(self) -> None:
+        self._owner = None
+
+
+@contextmanager
+def pinned(*arrays: np.ndarray) -> Iterator[None]:
+    """Page-lock host arrays during a `with` block; here nothing needs locking."""
+    for array in arrays:
+        if not isinstance(array, np.ndarray):
+            raise ArgumentError(f"pinned() takes NumPy arrays, not {type(array).__name__}")
+    yield
+
+
+@contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """Memory is released at once and without waiting, so there is nothing to defer."""
+    yield
+
+
+def is_cuda_array(obj: Any) -> bool:
+    """True for objects that have `__cuda_array_interface__`."""
+    return is_foreign_array(obj)
+
+
+def check_shape(shape: Any) -> tuple[int, ...]:
+    """A shape as a tuple of Python ints. Raises TypeError, ValueError."""
+    items = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    for item in items:
+        if not isinstance(item, (int, np.integer)):
+            raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}")
+        if item < 0:
+            raise ValueError(f"a shape cannot have negative extents: {shape!r}")
+    return tuple(int(item) for item in items)
+
+
+def strides_like(ary: Any) -> tuple[int, ...]:
+    """Strides of a new dense array that has the axes of `ary` in the same order of memory; C order if it overlaps
+    itself (numba.cuda's rule for its *_like functions: a view's gaps are not copied)."""
+    shape, itemsize = tuple(ary.shape), np.dtype(ary.dtype).itemsize
+    strides = tuple(ary.strides)
+    if prod(shape) == 0 or any(stride <= 0 for stride, extent in zip(strides, shape, strict=True) if extent > 1):
+        return contiguous_strides(shape, itemsize)
+    axes = sorted(range(len(shape)), key=lambda axis: (-strides[axis], axis))
+    result, step = [0] * len(shape), itemsize
+    for axis in reversed(axes):
+        result[axis] = step
+        step *= shape[axis]
+    return tuple(result)
+
+
+def _host_array(cls: type, shape: Any, dtype: Any, strides: Any, order: str) -> Any:
+    dtype, shape = np.dtype(dtype), check_shape(shape)
+    strides = contiguous_strides(shape, dtype.itemsize, order) if strides is None else tuple(strides)
+    low, high = span_nbytes(shape, strides, dtype.itemsize)
+    return np.ndarray.__new__(cls, shape, dtype, np.empty(high - low, np.uint8).data, -low, strides)

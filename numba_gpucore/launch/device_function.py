@@ -1,0 +1,48 @@
+"""Functions for kernels to call. Before: jit(device=True). After: the compile half, when a kernel mentions one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from numba_gpucore.base.errors import KernelLanguageError
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.target import Target
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.platform import Platform
+
+
+class DeviceFunction:
+    """A Python function that kernels call; compiled for each caller, never on its own.
+
+    `signatures` are those that the decorator was given, as it was given them.
+    """
+
+    def __init__(
+        self, py_func: Callable[..., Any], platform: Platform, options: KernelOptions, signatures: tuple[Any, ...] = ()
+    ):
+        functools.update_wrapper(self, py_func)
+        self.py_func = py_func
+        self.platform = platform
+        self.options = options
+        self.signatures = signatures
+
+    @property
+    def target(self) -> Target:
+        return self.platform.target
+
+    @property
+    def _numba_type_(self) -> Any:
+        return miss.numba_type_of(self)
+
+    def __call__(self, *args: Any, **keywords: Any) -> NoReturn:
+        raise KernelLanguageError(
+            f"device function '{self.py_func.__name__}' can be called from kernels only; on the host call .py_func"
+        )
+
+    def __repr__(self) -> str:
+        return f"<device function {self.py_func.__qualname__} of {self.target.package}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeviceFunction, (self.py_func, self.platform, self.options, self.signatures)

@@ -1,0 +1,58 @@
+"""NumPy dtypes as argument types. Before: an array or a NumPy scalar. After: signature.
+
+Only what Numba can compile passes: native byte order, real numbers up to 64 and complex up to 128 bits, datetime64,
+timedelta64, character strings and records of these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numba_gpucore.base.argtypes import FieldType, RecordType, ScalarType
+from numba_gpucore.base.errors import ArgumentError
+
+_MAX_NBYTES = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "m": 8, "M": 8}
+
+
+def element_type(dtype: np.dtype) -> ScalarType | RecordType:
+    """The argument type of one element of `dtype`. Raises ArgumentError for dtypes that Numba has no type for."""
+    if dtype.names is not None:
+        return _record_type(dtype)
+    if dtype.kind in "US":
+        count = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+        return ScalarType(f"{dtype.kind}{count}", dtype.itemsize)
+    if dtype.itemsize > _MAX_NBYTES.get(dtype.kind, 0) or not dtype.isnative:
+        order = "" if dtype.isnative else ": its byte order is not this machine's"
+        raise ArgumentError(
+            f"NumPy dtype {dtype!s} cannot be used in a kernel{order}; use bool, integers or floats of up to 64 bits, "
+            "complex64, complex128, datetime64, timedelta64, fixed-size strings, or records of these"
+        )
+    return ScalarType(dtype.name, dtype.itemsize)
+
+
+def _record_type(dtype: np.dtype) -> RecordType:
+    names = dtype.names or ()
+    fields = tuple(_field_type(name, dtype) for name in names)
+    return RecordType(fields, dtype.itemsize, dtype.isalignedstruct)
+
+
+def _field_type(name: str, record: np.dtype) -> FieldType:
+    field_dtype, offset_nbytes = record.fields[name][:2]  # type: ignore[index]
+    try:
+        return FieldType(name, element_type(field_dtype.base), offset_nbytes, field_dtype.shape)
+    except ArgumentError as error:
+        raise ArgumentError(f"field '{name}': {error}") from None
+
+
+def dtype_of(type_: ScalarType | RecordType) -> np.dtype:
+    """The NumPy dtype of an element type: the inverse of `element_type`."""
+    if isinstance(type_, ScalarType):
+        return np.dtype(type_.name)
+    formats = [(dtype_of(f.type), f.shape) if f.shape else dtype_of(f.type) for f in type_.fields]
+    layout = {
+        "names": [f.name for f in type_.fields],
+        "formats": formats,
+        "offsets": [f.offset_nbytes for f in type_.fields],
+        "itemsize": type_.nbytes,
+    }
+    return np.dtype(layout, align=type_.aligned)  # type: ignore[call-overload]

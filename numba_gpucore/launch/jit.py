@@ -1,0 +1,70 @@
+"""The decorator. Before: the user's source. After: Kernel or DeviceFunction."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+from numba_gpucore.base.errors import OptionError
+from numba_gpucore.dtypes import Signature
+from numba_gpucore.launch.device_function import DeviceFunction
+from numba_gpucore.launch.kernel import Kernel
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.eager import kernel_arg_types
+
+#: Keywords of numba.cuda.jit that change neither results nor limits here: hints, or NVIDIA's tool chain only.
+_WITHOUT_EFFECT = frozenset({"forceinline", "lto", "shared_memory_carveout", "bind"})
+#: Keywords of numba.cuda.jit that mean something we do not offer, unless they are empty.
+_NOT_OFFERED = {"link": "linking foreign code", "abi": "a foreign calling convention", "abi_info": "a foreign symbol"}
+
+
+def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
+    """`@jit`, `@jit()`, `@jit(signature)`, `@jit([signatures])`, `@jit(device=True)`, `jit(function)`.
+
+    Returns a Kernel or DeviceFunction, or a decorator that makes one. Raises OptionError.
+    """
+    signatures, function = _split_first_argument(func_or_sig, keywords.pop("argtypes", None))
+    extensions = tuple(keywords.pop("extensions", None) or ())
+    options = platform.target.options_class.from_keywords(_known_keywords(keywords))
+
+    def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
+        if isinstance(py_func, (Kernel, DeviceFunction)):
+            raise OptionError(f"'{py_func.__name__}' has been decorated already; decorate the function once")
+        if not isinstance(py_func, FunctionType):
+            raise OptionError(f"jit takes a Python function, a signature or options, not {py_func!r}")
+        if inspect.iscoroutinefunction(py_func):
+            raise OptionError(f"'{py_func.__name__}' is an async function, which cannot be a kernel")
+        if options.device:
+            return DeviceFunction(py_func, platform, options, signatures)
+        return Kernel(py_func, platform, options, tuple(map(kernel_arg_types, signatures)), extensions)
+
+    return decorate if function is None else decorate(function)
+
+
+def _split_first_argument(func_or_sig: Any, argtypes: Any) -> tuple[tuple[Any, ...], Any]:
+    if argtypes is not None:
+        return (tuple(argtypes),), func_or_sig
+    if func_or_sig is None:
+        return (), None
+    if isinstance(func_or_sig, list):
+        return tuple(func_or_sig), None
+    if is_signature(func_or_sig):
+        return (func_or_sig,), None
+    return (), func_or_sig
+
+
+def is_signature(value: Any) -> bool:
+    """True for what can be a signature: text, a tuple of types, our Signature, Numba's (which has `args`)."""
+    return isinstance(value, (str, tuple, Signature)) or (
+        hasattr(value, "args") and hasattr(value, "return_type") and not callable(value)
+    )
+
+
+def _known_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    for name, meaning in _NOT_OFFERED.items():
+        if keywords.get(name):
+            raise OptionError(f"option {name!r}: {meaning} is not offered")
+    ignored = _WITHOUT_EFFECT | _NOT_OFFERED.keys()
+    return {name: value for name, value in keywords.items() if name not in ignored}

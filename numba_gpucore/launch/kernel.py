@@ -1,0 +1,309 @@
+"""The kernel object, and the path of a call. Before: jit. After: Device.launch.
+
+A call goes: configuration → type keys → table → marshal → launch. On a new combination of types `_prepare` fills the
+table: argument types → program (compiled on a miss) → packer.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.backend import Device, LaunchConfig, Program
+from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.target import Target
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.configure import (
+    SYNTAX,
+    KernelNeeds,
+    Shape,
+    check_configuration,
+    parse_configuration,
+)
+from numba_gpucore.launch.convert import choose_signature
+from numba_gpucore.launch.eager import kernel_arg_types
+from numba_gpucore.launch.extensions import prepare_arguments
+from numba_gpucore.launch.marshal import Packer, make_packer
+from numba_gpucore.launch.overloads import KernelReports
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.programs import ArgTypes, ProgramTable
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.signature import arg_type_of, type_key
+from numba_gpucore.launch.staging import Staging
+from numba_gpucore.launch.streams import Stream, check_stream
+
+#: Launch shapes remembered for one entry of the table; a program that uses more pays the check again.
+_MAX_KNOWN_SHAPES = 1024
+_DEFAULT_FORALL_BLOCK = 256
+
+
+class Kernel(KernelReports):
+    """A Python function that runs on a device, once for each thread: `kernel[grid, block](*args)`.
+
+    signatures: argument types that the decorator declared; then only these can be called. Launches from several threads
+    may overlap; only compiling takes turns.
+    """
+
+    def __init__(
+        self,
+        py_func: Callable[..., Any],
+        platform: Platform,
+        options: KernelOptions,
+        signatures: tuple[ArgTypes, ...] = (),
+        extensions: tuple[Any, ...] = (),
+        specialized: bool = False,
+    ):
+        functools.update_wrapper(self, py_func)
+        self.py_func = py_func
+        self.platform = platform
+        self.options = options
+        self.extensions = list(extensions)
+        self.specialized = specialized
+        self._declared = signatures
+        self._programs = ProgramTable(py_func, platform, options)
+        self._table: dict[Hashable, _Entry] = {}
+        self._parameters = inspect.signature(py_func)
+        self._count = len(self._parameters.parameters)
+        for signature in signatures:
+            self._require_count(signature)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.py_func.__qualname__} of {self.platform.target.package}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        signatures, extensions = self._declared, tuple(self.extensions)
+        return Kernel, (self.py_func, self.platform, self.options, signatures, extensions, self.specialized)
+
+    @property
+    def target(self) -> Target:
+        return self.platform.target
+
+    @property
+    def _numba_type_(self) -> Any:
+        return miss.numba_type_of(self)
+
+    # Launching ------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, item: Any) -> ConfiguredKernel:
+        return ConfiguredKernel(self, *parse_configuration(item))
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: Any = 0) -> ConfiguredKernel:
+        """The same as `kernel[griddim, blockdim, stream, sharedmem]`; sharedmem: dynamic shared memory in bytes."""
+        return self[griddim, blockdim, stream, sharedmem]
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
+        """A launch of at least `ntasks` threads in one dimension, in blocks of `tpb` threads (0: chosen)."""
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def __call__(self, *args: Any, **keywords: Any) -> None:
+        raise LaunchError(
+            f"kernel '{self.py_func.__name__}': launch configuration was not specified; write {SYNTAX}"
+        )
+
+    def launch(self, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> None:
+        """Start the kernel. Raises ArgumentError, LaunchError, what compiling raises, and what threads threw if the
+        launch had to wait for them."""
+        if self.extensions:
+            args, after = prepare_arguments(self.extensions, args, stream)
+            self._launch(shape, stream, args)
+            for finish in after:
+                finish()
+        else:
+            self._launch(shape, stream, args)
+
+    def _launch(self, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> None:
+        device = default_session().current_device(self.platform) if stream is None else stream.device
+        try:
+            entry = self._table[(device, *map(type_key, args))]
+        except (KeyError, ArgumentError):
+            entry = self._prepare(device, args)
+        config = entry.configs.get(shape) or entry.check(shape)
+        try:
+            entry.run(config, stream, args)
+        except ArgumentError as error:
+            raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from error
+
+    def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """All arguments by position, defaults filled in. Raises TypeError as a call of the function would."""
+        try:
+            bound = self._parameters.bind(*args, **keywords)
+        except TypeError as error:
+            raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from None
+        bound.apply_defaults()
+        return bound.args
+
+    # Filling the table ----------------------------------------------------------------------------------------------
+
+    def _prepare(self, device: Device, args: tuple[Any, ...]) -> _Entry:
+        given = self._types_of(args)
+        declared = self._declared_for(given)
+        with default_session().miss_lock:
+            program = self._programs.program_for(device, declared)
+        packer = make_packer(args, declared, device)
+        bounds = self.options.launch_bounds
+        needs = KernelNeeds(self.py_func.__name__, program.artifact.shared_nbytes, bounds[0] if bounds else None)
+        entry = _Entry(device, program, packer, needs)
+        self._table[(device, *map(type_key, args))] = entry
+        return entry
+
+    def _types_of(self, args: Sequence[Any]) -> ArgTypes:
+        faults, types = [], []
+        for position, (name, value) in enumerate(zip(self._parameters.parameters, args, strict=True)):
+            try:
+                types.append(arg_type_of(value))
+            except ArgumentError as error:
+                faults.append(f"argument {position} ('{name}'): {error}")
+        if faults:
+            raise ArgumentError(f"kernel '{self.py_func.__name__}': {'; '.join(faults)}")
+        return tuple(types)
+
+    def _declared_for(self, given: ArgTypes) -> ArgTypes:
+        if not self._declared:
+            return given
+        chosen = choose_signature(given, self._declared)
+        if chosen is None:
+            declared = "; ".join(_type_list(types) for types in self._declared)
+            raise ArgumentError(
+                f"No matching definition of kernel '{self.py_func.__name__}' for argument types {_type_list(given)}; "
+                f"declared are {declared}"
+            )
+        return chosen
+
+    def _require_count(self, types: Sequence[ArgType]) -> None:
+        if len(types) != self._count:
+            raise ArgumentError(
+                f"kernel '{self.py_func.__name__}' takes {self._count} arguments, "
+                f"signature {_type_list(types)} has {len(types)}"
+            )
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for argument types, on the current device, without launching. Returns what `overloads` holds."""
+        types = kernel_arg_types(sig)
+        self._require_count(types)
+        if self.specialized and types not in self._declared:
+            raise LaunchError(f"kernel '{self.py_func.__name__}' is specialized; compile the function it came from")
+        session = default_session()
+        with session.miss_lock:
+            self._programs.artifact_for(session.current_device(self.platform), types)
+        return self.overloads[types]
+
+    def specialize(self, *args: Any) -> Kernel:
+        """A kernel for the types of these arguments only."""
+        if self.specialized:
+            raise LaunchError(f"Dispatcher already specialized: kernel '{self.py_func.__name__}' cannot be again")
+        types = self._types_of(self.bind(args, {}))
+        kernel = Kernel(
+            self.py_func, self.platform, self.options, (self._declared_for(types),), tuple(self.extensions), True
+        )
+        kernel.compile(types)
+        return kernel
+
+
+class ConfiguredKernel:
+    """A kernel with a launch configuration; call it with the kernel's arguments."""
+
+    __slots__ = ("kernel", "_shape", "_stream")
+
+    def __init__(self, kernel: Kernel, shape: Shape, stream: Stream | None):
+        self.kernel = kernel
+        self._shape = shape
+        self._stream = stream
+
+    @property
+    def griddim(self) -> tuple[int, int, int]:
+        return self._shape[0]
+
+    @property
+    def blockdim(self) -> tuple[int, int, int]:
+        return self._shape[1]
+
+    @property
+    def sharedmem(self) -> int:
+        return self._shape[2]
+
+    @property
+    def stream(self) -> Any:
+        return self._stream or 0
+
+    def __call__(self, *args: Any, **keywords: Any) -> None:
+        kernel = self.kernel
+        if keywords or len(args) != kernel._count:
+            args = kernel.bind(args, keywords)
+        kernel.launch(self._shape, self._stream, args)
+
+
+class ForAll:
+    """A one-dimensional launch whose grid follows from the number of tasks."""
+
+    def __init__(self, kernel: Kernel, ntasks: int, tpb: int, stream: Any, sharedmem: int):
+        if ntasks < 0:
+            raise LaunchError(f"Can't create ForAll with negative task count: {ntasks}")
+        self._kernel = kernel
+        self._ntasks = ntasks
+        self._block = tpb
+        self._stream = check_stream(stream)
+        self._sharedmem = sharedmem
+
+    def __call__(self, *args: Any, **keywords: Any) -> None:
+        if self._ntasks == 0:
+            return
+        block = self._block or self._chosen_block()
+        grid = -(-self._ntasks // block)
+        self._kernel[grid, block, self._stream, self._sharedmem](*args, **keywords)
+
+    def _chosen_block(self) -> int:
+        bounds = self._kernel.options.launch_bounds
+        device = default_session().current_device(self._kernel.platform)
+        return min(_DEFAULT_FORALL_BLOCK, device.limits.max_threads_per_block, *(bounds or ())[:1])
+
+
+class _Entry:
+    """One row of a kernel's table: all that is known for a device and a combination of argument types."""
+
+    __slots__ = ("_device", "_program", "_packer", "_needs", "_pack", "_ends_in_launch", "configs")
+
+    def __init__(self, device: Device, program: Program, packer: Packer, needs: KernelNeeds):
+        self._device = device
+        self._program = program
+        self._packer = packer
+        self._pack = packer.pack
+        self._needs = needs
+        self._ends_in_launch = device.uses_host_memory
+        self.configs: dict[Shape, LaunchConfig] = {}
+
+    def check(self, shape: Shape) -> LaunchConfig:
+        config = check_configuration(shape, self._device, self._needs)
+        if len(self.configs) >= _MAX_KNOWN_SHAPES:
+            self.configs.clear()
+        self.configs[shape] = config
+        return config
+
+    def run(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
+        if self._packer.needs_staging:
+            self._run_staged(config, stream, args)
+            return
+        device = self._device
+        queue = None if stream is None else stream.queue
+        device.launch(self._program, config, self._pack(args, None), queue)
+        if queue is None and self._ends_in_launch:
+            default_session().raise_pending(device)
+            return
+        on = stream or default_session().default_stream(device)
+        on.hold(args)
+        if self._packer.touches_host:
+            on.synchronize()
+
+    def _run_staged(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
+        staging = Staging(self._device, None if stream is None else stream.queue)
+        params = self._pack(args, staging)
+        self._device.launch(self._program, config, params, None if stream is None else stream.queue)
+        staging.download()
+        default_session().raise_pending(self._device)
+
+
+def _type_list(types: Sequence[ArgType]) -> str:
+    return f"({', '.join(map(str, types))})"

@@ -1,0 +1,292 @@
+"""Step 4 of a call: Python values to the bytes of a parameter block. Before: the kernel's table. After: Device.launch.
+
+For every signature one packer is built: for each argument a small function that appends its slots' numbers to a list,
+then one `struct.pack`. What an argument's Python class decides is decided when the packer is built.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from numba_gpucore.base.argtypes import (
+    ArgType,
+    ArrayType,
+    EnumType,
+    NamedTupleType,
+    NoneArgType,
+    OptionalType,
+    RecordType,
+    ScalarType,
+    TupleType,
+)
+from numba_gpucore.base.backend import Device
+from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.base.params import ParamSlot, is_by_address, lay_out_params
+from numba_gpucore.launch.arrays import DeviceArray
+from numba_gpucore.launch.convert import number_converter, zero_value
+from numba_gpucore.launch.foreign import (
+    contiguous_strides,
+    is_foreign_array,
+    read_interface,
+    require_host_reachable,
+)
+from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.signature import arg_type_of
+from numba_gpucore.launch.staging import Staging, array_address, bytes_at, record_address
+from numba_gpucore.launch.wrappers import ArgumentWrapper
+
+#: Appends the numbers of one argument's slots. The Staging is None where no argument needs one.
+Put = Callable[[list[Any], Any, Any], None]
+
+_STRUCT_CODES = {
+    ("int", 1): "b", ("int", 2): "h", ("int", 4): "i", ("int", 8): "q",
+    ("uint", 1): "B", ("uint", 2): "H", ("uint", 4): "I", ("uint", 8): "Q",
+    ("float", 2): "e", ("float", 4): "f", ("float", 8): "d",
+    ("address", 8): "Q", ("extent", 8): "q", ("stride", 8): "q", ("valid", 1): "?",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Packer:
+    """`pack(args, staging)` gives the parameter block. needs_staging: pass a Staging and download it after the launch.
+    touches_host: kernels work on host arrays in place, so that the launch must have ended when the call returns."""
+
+    pack: Callable[[Sequence[Any], Staging | None], bytes]
+    needs_staging: bool
+    touches_host: bool
+
+
+def params_struct(slots: Sequence[ParamSlot]) -> struct.Struct:
+    """The Struct that packs the numbers of `slots`, in order, at their offsets. Little-endian."""
+    codes, end = ["<"], 0
+    for slot in slots:
+        codes.append("x" * (slot.offset_nbytes - end) + _STRUCT_CODES[slot.kind, slot.nbytes])
+        end = slot.offset_nbytes + slot.nbytes
+    return struct.Struct("".join(codes))
+
+
+def make_packer(args: Sequence[Any], declared: Sequence[ArgType], device: Device) -> Packer:
+    """Build the packer for arguments like `args` (equal type keys), passed as the types `declared`."""
+    builder = _PutBuilder(device)
+    puts = [builder.put_for(value, type_) for value, type_ in zip(args, declared, strict=True)]
+    pack_numbers = params_struct(lay_out_params(declared)).pack
+
+    def pack(args: Sequence[Any], staging: Staging | None) -> bytes:
+        numbers: list[Any] = []
+        for put, arg in zip(puts, args):  # noqa: B905 - lengths were checked, and this is the hot path
+            put(numbers, arg, staging)
+        return pack_numbers(*numbers)
+
+    return Packer(pack, builder.needs_staging, builder.touches_host)
+
+
+class _PutBuilder:
+    """Chooses the put function of each argument, and notes what the launch as a whole needs."""
+
+    def __init__(self, device: Device):
+        self._device = device
+        self.needs_staging = False
+        self.touches_host = False
+
+    def put_for(self, value: Any, type_: ArgType) -> Put:
+        match type_:
+            case ArrayType():
+                return self._array_put(value, type_)
+            case NoneArgType():
+                return _put_nothing
+            case OptionalType(item=item):
+                return self._optional_put(value, item)
+            case EnumType(dtype=dtype):
+                return _on_attribute("value", self._scalar_put(value.value, dtype))
+            case TupleType(items=items) | NamedTupleType(items=items):
+                return self._tuple_put(value, items)
+            case RecordType():
+                return self._record_put(type_.nbytes)
+        if isinstance(value, enum.Enum):
+            return _on_attribute("value", self._scalar_put(value.value, type_))
+        return self._scalar_put(value, type_)
+
+    def _scalar_put(self, value: Any, type_: ScalarType) -> Put:
+        if is_by_address(type_):
+            return self._text_put(np.dtype(type_.name))
+        if type_.name.startswith(("datetime64", "timedelta64")):
+            return _put_time
+        if type_.name.startswith("complex"):
+            put: Put = _put_complex
+        else:
+            put = _put_number
+        if arg_type_of(value) == type_:
+            return put
+        return _converted(number_converter(type_), put)
+
+    def _optional_put(self, value: Any, item: ArgType) -> Put:
+        if value is None:
+            put_item, stand_in = self.put_for(zero_value(item), item), zero_value(item)
+
+            def put_none(numbers: list[Any], _value: Any, staging: Staging | None) -> None:
+                put_item(numbers, stand_in, staging)
+                numbers.append(False)
+
+            return put_none
+        put_item = self.put_for(value, item)
+
+        def put_some(numbers: list[Any], value: Any, staging: Staging | None) -> None:
+            put_item(numbers, value, staging)
+            numbers.append(True)
+
+        return put_some
+
+    def _tuple_put(self, value: Any, items: Sequence[ArgType]) -> Put:
+        if dataclasses.is_dataclass(value):
+            names = [field.name for field in dataclasses.fields(value)]
+            puts = [self.put_for(getattr(value, name), type_) for name, type_ in zip(names, items, strict=True)]
+
+            def put_fields(numbers: list[Any], value: Any, staging: Staging | None) -> None:
+                for put, name in zip(puts, names, strict=True):
+                    put(numbers, getattr(value, name), staging)
+
+            return put_fields
+        puts = [self.put_for(item, type_) for item, type_ in zip(value, items, strict=True)]
+
+        def put_items(numbers: list[Any], value: Any, staging: Staging | None) -> None:
+            for put, item in zip(puts, value, strict=True):
+                put(numbers, item, staging)
+
+        return put_items
+
+    def _record_put(self, nbytes: int) -> Put:
+        if self._device.uses_host_memory:
+            self.touches_host = True
+            return lambda numbers, record, _staging: numbers.append(record_address(record))
+        self.needs_staging = True
+
+        def put(numbers: list[Any], record: np.void, staging: Staging) -> None:
+            staging.hold(record)
+            numbers.append(staging.upload(bytes_at(record_address(record), nbytes), True, True))
+
+        return put
+
+    def _text_put(self, dtype: np.dtype) -> Put:
+        self.needs_staging = True
+        in_place = self._device.uses_host_memory
+
+        def put(numbers: list[Any], text: Any, staging: Staging) -> None:
+            cell = np.array(text, dtype)
+            staging.hold(cell)
+            numbers.append(array_address(cell) if in_place else staging.upload(cell, True, False))
+
+        return put
+
+    def _array_put(self, value: Any, type_: ArrayType) -> Put:
+        if isinstance(value, ArgumentWrapper):
+            return self._wrapped_put(value, type_)
+        has_strides = type_.layout == "A"
+        if isinstance(value, DeviceArray):
+            return _device_array_put(self._device, has_strides)
+        if isinstance(value, np.ndarray):
+            if not self._device.uses_host_memory:
+                return self._staged_put(type_, True, not type_.readonly)
+            self.touches_host |= not isinstance(value, MappedArray)
+            return _put_strided if has_strides else _put_dense_1d if type_.ndim == 1 else _put_dense
+        if is_foreign_array(value):
+            return _foreign_put(self._device.uses_host_memory, has_strides)
+        raise ArgumentError(f"an array is expected, not {value!r}")
+
+    def _wrapped_put(self, wrapper: ArgumentWrapper, type_: ArrayType) -> Put:
+        if not isinstance(wrapper.value, np.ndarray):
+            return _on_attribute("value", self._array_put(wrapper.value, type_))
+        if not self._device.uses_host_memory:
+            put = self._staged_put(type_, wrapper.copy_in, wrapper.copy_back and not type_.readonly)
+        elif wrapper.copy_back or type_.readonly:
+            put = self._array_put(wrapper.value, type_)
+        else:
+            self.needs_staging = True
+            put = _private_copy_put(type_)
+        return _on_attribute("value", put)
+
+    def _staged_put(self, type_: ArrayType, copy_in: bool, copy_back: bool) -> Put:
+        self.needs_staging = True
+        itemsize = type_.dtype.nbytes
+        has_strides = type_.layout == "A"
+
+        def put(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
+            numbers.append(staging.upload(array, copy_in, copy_back))
+            numbers.extend(array.shape)
+            if has_strides:
+                order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+                numbers.extend(contiguous_strides(array.shape, itemsize, order))
+
+        return put
+
+
+def _put_nothing(_numbers: list[Any], _value: Any, _staging: Staging | None) -> None:
+    pass
+
+
+def _put_number(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
+    numbers.append(value)
+
+
+def _put_complex(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
+    numbers += (value.real, value.imag)
+
+
+def _put_time(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
+    numbers.append(value.view(np.int64))
+
+
+def _put_dense_1d(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
+    numbers += (array.__array_interface__["data"][0], len(array))
+
+
+def _put_dense(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
+    numbers += (array.__array_interface__["data"][0], *array.shape)
+
+
+def _put_strided(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
+    numbers += (array.__array_interface__["data"][0], *array.shape, *array.strides)
+
+
+def _on_attribute(name: str, put: Put) -> Put:
+    return lambda numbers, value, staging: put(numbers, getattr(value, name), staging)
+
+
+def _converted(convert: Callable[[Any], Any], put: Put) -> Put:
+    return lambda numbers, value, staging: put(numbers, convert(value), staging)
+
+
+def _private_copy_put(type_: ArrayType) -> Put:
+    put = _put_strided if type_.layout == "A" else _put_dense
+
+    def put_copy(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
+        copy = array.copy("K" if array.flags.forc else "C")
+        staging.hold(copy)
+        put(numbers, copy, staging)
+
+    return put_copy
+
+
+def _device_array_put(device: Device, has_strides: bool) -> Put:
+    def put(numbers: list[Any], array: DeviceArray, _staging: Staging | None) -> None:
+        if array.device is not device:
+            array.require_usable_on(device)
+        numbers += array.strided_words if has_strides else array.dense_words
+
+    return put
+
+
+def _foreign_put(must_be_reachable: bool, has_strides: bool) -> Put:
+    def put(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
+        view = read_interface(value)
+        if must_be_reachable:
+            require_host_reachable(view)
+        numbers += (view.address, *view.shape, *view.strides) if has_strides else (view.address, *view.shape)
+
+    return put

@@ -1,0 +1,48 @@
+"""The door to the compile half, which imports numba. Before: a kernel, or a question that only the compiler can answer.
+
+The one module of the launch half whose functions import `numba_gpucore.compile`, when they are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact, CompileRequest
+
+Stage = Literal["types", "llvm", "asm"]
+
+
+def compile_kernel(request: CompileRequest) -> Artifact:
+    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError."""
+    from numba_gpucore.compile import driver
+
+    return driver.compile_kernel(request)
+
+
+def parse_signature(signature: Any) -> tuple[ArgType, ...]:
+    """The argument types of what Numba takes as a signature. Raises TypeError, also for a result other than void."""
+    from numba_gpucore.compile import driver
+
+    return driver.parse_signature(signature)
+
+
+def inspect(request: CompileRequest, stage: Stage) -> str:
+    """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, or what the back-end emits."""
+    from numba_gpucore.compile import driver
+
+    return driver.inspect_stage(request, stage)
+
+
+def numba_type_of(function: Any) -> Any:
+    """The Numba type of a Kernel or DeviceFunction that another program mentions."""
+    from numba_gpucore.compile import driver
+
+    return driver.numba_type_of(function)
+
+
+def numba_type_of_value(value: Any) -> Any:
+    """`numba.typeof(value)`: for argument handlers, which speak in Numba's types."""
+    from numba import typeof
+
+    return typeof(value)

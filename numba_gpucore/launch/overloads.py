@@ -1,0 +1,140 @@
+"""What a kernel tells about itself: compiled signatures, texts of the stages, resources. Before: Kernel. After: users.
+
+numba.cuda's names. Texts come from the compile half, through `miss`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.eager import kernel_arg_types
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.programs import ArgTypes, ProgramTable
+from numba_gpucore.launch.session import default_session
+
+
+class CompiledOverload:
+    """One compiled signature. Numbers come from the compiled code; 0 where its back-end does not tell them."""
+
+    def __init__(self, artifact: Artifact, max_threads_per_block: int):
+        self.artifact = artifact
+        self.signature: ArgTypes = artifact.arg_types
+        self.max_threads_per_block = max_threads_per_block
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.artifact.kernel_name}({', '.join(map(str, self.signature))})>"
+
+    def _fact(self, name: str) -> int:
+        return dict(self.artifact.backend_facts).get(name, 0)
+
+    @property
+    def regs_per_thread(self) -> int:
+        return self._fact("registers_per_thread")
+
+    @property
+    def shared_mem_per_block(self) -> int:
+        """Static shared memory in bytes."""
+        return self.artifact.shared_nbytes
+
+    @property
+    def const_mem_size(self) -> int:
+        return self._fact("constant_nbytes")
+
+    @property
+    def local_mem_per_thread(self) -> int:
+        return self._fact("local_nbytes")
+
+
+class OverloadTable(dict[ArgTypes, CompiledOverload]):
+    """Compiled signatures by argument types; also found by Numba's types and by signature strings."""
+
+    def __missing__(self, signature: Any) -> CompiledOverload:
+        types = kernel_arg_types(signature)
+        if types not in self:
+            raise KeyError(signature)
+        return self[types]
+
+
+class KernelReports:
+    """The part of Kernel that inspects; it reads what Kernel sets."""
+
+    py_func: Callable[..., Any]
+    platform: Platform
+    options: KernelOptions
+    specialized: bool
+    _programs: ProgramTable
+    _declared: tuple[ArgTypes, ...]
+
+    @property
+    def overloads(self) -> OverloadTable:
+        limit = default_session().current_device(self.platform).limits.max_threads_per_block
+        bounds = self.options.launch_bounds
+        threads = min(limit, bounds[0]) if bounds else limit
+        known = self._programs.known_types()
+        return OverloadTable({t: CompiledOverload(self._programs.known_artifact(t), threads) for t in known})
+
+    @property
+    def signatures(self) -> list[ArgTypes]:
+        """Declared and compiled argument types."""
+        return list(dict.fromkeys((*self._declared, *self._programs.known_types())))
+
+    @property
+    def nopython_signatures(self) -> list[ArgTypes]:
+        return self.signatures
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """LLVM device IR for one signature, else a dictionary of those of all compiled ones."""
+        return self._texts("llvm", signature)
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """What the back-end emits (MSL, PTX, LLVM assembly), as `inspect_llvm` gives it."""
+        return self._texts("asm", signature)
+
+    def inspect_types(self, file: TextIO | None = None) -> None:
+        """Print Numba's typed source for every compiled signature."""
+        for types, text in self._texts("types", None).items():
+            print(f"{self.py_func.__name__} ({', '.join(map(str, types))})", file=file)
+            print("-" * 80, file=file)
+            print(text, file=file)
+
+    def _texts(self, stage: miss.Stage, signature: Any) -> Any:
+        if signature is not None:
+            return self._text(stage, kernel_arg_types(signature))
+        return {types: self._text(stage, types) for types in self.signatures}
+
+    def _text(self, stage: miss.Stage, types: tuple[ArgType, ...]) -> str:
+        device = default_session().current_device(self.platform)
+        return miss.inspect(self._programs.request_for(device, types), stage)
+
+    def _resource(self, name: str, signature: Any) -> Any:
+        overloads = self.overloads
+        if signature is not None:
+            return getattr(overloads[signature], name)
+        if self.specialized:
+            return getattr(next(iter(overloads.values())), name)
+        return {types: getattr(overload, name) for types, overload in overloads.items()}
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """Registers of a thread, for one signature or a dictionary for all; 0 where the back-end does not tell."""
+        return self._resource("regs_per_thread", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """Static shared memory of a block in bytes."""
+        return self._resource("shared_mem_per_block", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """Constant memory in bytes; 0 where the back-end does not tell."""
+        return self._resource("const_mem_size", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """Local memory of a thread in bytes; 0 where the back-end does not tell."""
+        return self._resource("local_mem_per_thread", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """Threads that a block may have."""
+        return self._resource("max_threads_per_block", signature)

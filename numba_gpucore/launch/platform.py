@@ -1,0 +1,20 @@
+"""A target together with the back-ends that can run it. Before: a target package makes one. After: jit, Kernel, session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numba_gpucore.base.target import Target
+
+
+@dataclass(frozen=True)
+class Platform:
+    """`backends` gives for each name in `target.backends` where its Backend lives, as "module:NAME"; the module is
+    imported when a device is first looked for."""
+
+    target: Target
+    backends: tuple[tuple[str, str], ...]
+
+    def backend_path(self, kind: str) -> str:
+        """"module:NAME" of a back-end. Raises KeyError."""
+        return dict(self.backends)[kind]

@@ -1,0 +1,92 @@
+"""Step 3 of a call: from argument types to a loaded program. Before: signature. After: marshal, Device.launch.
+
+A kernel's programs in this process. Every way to an Artifact ends here, so that whoever adds one (a cache on disk)
+changes `_obtain` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import Artifact, CompileRequest
+from numba_gpucore.base.backend import Device, Program
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.session import default_session
+
+ArgTypes = tuple[ArgType, ...]
+
+
+class ProgramTable:
+    """Artifacts of one Python function by where they run and argument types, and the programs loaded from them."""
+
+    def __init__(self, py_func: Callable[..., Any], platform: Platform, options: KernelOptions):
+        self._py_func = py_func
+        self._platform = platform
+        self._options = options
+        self._artifacts: dict[tuple[str, str, ArgTypes], Artifact] = {}
+        self._programs: dict[tuple[Device, ArgTypes], Program] = {}
+
+    def request_for(self, device: Device, arg_types: ArgTypes) -> CompileRequest:
+        """What decides the machine code for these types on this device."""
+        session = default_session()
+        backend = session.backend_of(self._platform, device)
+        return CompileRequest(
+            py_func=self._py_func,
+            target=self._platform.target,
+            backend=backend.kind,
+            codegen=backend.codegen,
+            launch_abi=backend.launch_abi,
+            arch=device.arch,
+            arg_types=arg_types,
+            options=resolve_options(self._options, device, session.settings.boundscheck),
+        )
+
+    def artifact_for(self, device: Device, arg_types: ArgTypes) -> Artifact:
+        """The Artifact, compiled now if it is not known. Callers hold the session's miss lock."""
+        key = (device.kind, device.arch, arg_types)
+        if key not in self._artifacts:
+            self._artifacts[key] = self._obtain(self.request_for(device, arg_types))
+        return self._artifacts[key]
+
+    def _obtain(self, request: CompileRequest) -> Artifact:
+        return miss.compile_kernel(request)
+
+    def program_for(self, device: Device, arg_types: ArgTypes) -> Program:
+        """The program, loaded now if need be. Callers hold the session's miss lock."""
+        key = (device, arg_types)
+        if key not in self._programs:
+            program = device.load(self.artifact_for(device, arg_types))
+            default_session().note_function(device, program, self._py_func)
+            self._programs[key] = program
+        return self._programs[key]
+
+    def add_artifact(self, artifact: Artifact) -> None:
+        """Make a compiled kernel known, as if it had been compiled here."""
+        self._artifacts[artifact.backend, artifact.arch, artifact.arg_types] = artifact
+
+    def known_types(self) -> list[ArgTypes]:
+        """Argument types that were compiled, in order and once each."""
+        return list(dict.fromkeys(arg_types for _, _, arg_types in self._artifacts))
+
+    def known_artifact(self, arg_types: ArgTypes) -> Artifact:
+        """An Artifact for these types, whatever it runs on. Raises KeyError."""
+        for (_, _, types), artifact in self._artifacts.items():
+            if types == arg_types:
+                return artifact
+        raise KeyError(arg_types)
+
+
+def resolve_options(options: KernelOptions, device: Device, boundscheck_setting: bool | None) -> KernelOptions:
+    """Options with the defaults that depend on device and environment filled in.
+
+    Bounds checks: what the decorator says, else NUMBA_BOUNDSCHECK, else on with debug=True and where the device checks.
+    """
+    if options.boundscheck is not None:
+        return options
+    default = options.debug or device.checks_bounds
+    return replace(options, boundscheck=default if boundscheck_setting is None else boundscheck_setting)

@@ -1,0 +1,146 @@
+"""What a process has open: devices, and which of them each target uses. Before: settings. After: Kernel, arrays, streams.
+
+`default_session()` is the one object of its kind in a process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numba_gpucore.base.backend import Backend, Device, Program
+from numba_gpucore.base.errors import DeviceError, OptionError
+from numba_gpucore.base.settings import Settings
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.raising import raise_from_mailbox
+from numba_gpucore.launch.streams import Stream
+
+_NO_THROW = bytes(4)
+
+
+class Session:
+    """Devices are opened when first used, and forgotten in a forked child, which opens its own.
+
+    A target's device is that of the thread's last `select_device`, else the first device of the first back-end that
+    has one. The environment variable `target.device_variable` narrows the back-ends to one; "auto" takes all.
+    """
+
+    def __init__(self, environ: Mapping[str, str] = os.environ):
+        self._environ = environ
+        self.settings = Settings.from_environment(environ)
+        self._forget_devices()
+
+    def _forget_devices(self) -> None:
+        self.miss_lock = threading.RLock()
+        self._devices: dict[tuple[str, int], Device] = {}
+        self._defaults: dict[str, Device] = {}
+        self._selected = threading.local()
+        self._streams: dict[Device, Stream] = {}
+        self._functions: dict[tuple[Device, int], Callable[..., Any]] = {}
+
+    def backend(self, platform: Platform, kind: str) -> Backend:
+        """The back-end of that name, imported now if need be."""
+        module, _, name = platform.backend_path(kind).partition(":")
+        backend: Backend = getattr(importlib.import_module(module), name)
+        return backend
+
+    def backend_of(self, platform: Platform, device: Device) -> Backend:
+        return self.backend(platform, device.kind)
+
+    def open_device(self, platform: Platform, kind: str, index: int = 0) -> Device:
+        """The device of that back-end and index; the same object each time. Raises DeviceError."""
+        path = platform.backend_path(kind)
+        with self.miss_lock:
+            if (path, index) not in self._devices:
+                backend = self.backend(platform, kind)
+                count = backend.count_devices()
+                if not 0 <= index < count:
+                    raise DeviceError(f"there is no {kind} device {index}: this machine has {count}")
+                self._devices[path, index] = backend.open_device(index)
+            return self._devices[path, index]
+
+    def backend_kind(self, platform: Platform) -> str:
+        """The back-end that a target uses here: what its environment variable says, else the first with a device."""
+        target = platform.target
+        allowed = ("auto", *target.backends)
+        wanted = self._environ.get(target.device_variable, "").strip().lower() or "auto"
+        if wanted not in allowed:
+            raise OptionError(f"{target.device_variable} must be one of {', '.join(allowed)}, not {wanted!r}")
+        kinds = target.backends if wanted == "auto" else (wanted,)
+        for kind in kinds:
+            if self.backend(platform, kind).count_devices() > 0:
+                return kind
+        raise DeviceError(
+            f"{target.package} found no {' or '.join(kinds)} device; "
+            f"{target.device_variable}=auto takes {target.backends[-1]} where there is no other"
+        )
+
+    def count_devices(self, platform: Platform) -> int:
+        return self.backend(platform, self.backend_kind(platform)).count_devices()
+
+    def current_device(self, platform: Platform) -> Device:
+        """The device on which this thread's launches and allocations for a target take place."""
+        name = platform.target.name
+        selected: Device | None = getattr(self._selected, name, None)
+        if selected is not None:
+            return selected
+        try:
+            return self._defaults[name]
+        except KeyError:
+            return self._defaults.setdefault(name, self.open_device(platform, self.backend_kind(platform)))
+
+    def select_device(self, platform: Platform, index: int) -> Device:
+        """Make this thread use another device of the target's back-end. Raises DeviceError."""
+        device = self.open_device(platform, self.backend_kind(platform), index)
+        setattr(self._selected, platform.target.name, device)
+        return device
+
+    def unselect_device(self, platform: Platform) -> None:
+        """Let this thread use the default device again."""
+        setattr(self._selected, platform.target.name, None)
+
+    def default_stream(self, device: Device) -> Stream:
+        try:
+            return self._streams[device]
+        except KeyError:
+            return self._streams.setdefault(device, Stream(device, None, self.raise_pending))
+
+    def open_stream(self, device: Device) -> Stream:
+        return Stream(device, device.open_queue(), self.raise_pending)
+
+    def synchronize(self, device: Device) -> None:
+        """Wait for all work of a device, then raise what its threads threw."""
+        self.default_stream(device).synchronize()
+
+    def note_function(self, device: Device, program: Program, py_func: Callable[..., Any]) -> None:
+        """Remember whose code a program is, so that exceptions can name it."""
+        self._functions[device, program.number] = py_func
+
+    def raise_pending(self, device: Device) -> None:
+        """Raise what kernel threads threw since this was last asked. Never waits."""
+        mailbox = device.take_mailbox()
+        if mailbox[:4] != _NO_THROW:
+            raise_from_mailbox(mailbox, device, self._functions)
+
+
+_lock = threading.Lock()
+_default: Session | None = None
+
+
+def default_session() -> Session:
+    """The session of this process, made on first use."""
+    return _default or _open_default()
+
+
+def _open_default() -> Session:
+    global _default
+    with _lock:
+        if _default is None:
+            session = Session()
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=session._forget_devices)
+            _default = session
+        return _default

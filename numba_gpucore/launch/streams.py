@@ -1,0 +1,141 @@
+"""Streams and events: work in order, and marks in it. Before: a device's queues. After: Kernel, arrays, cuda_api.
+
+numba.cuda's classes and behaviour. Every wait also raises what kernel threads threw (see `raising`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba_gpucore.base.backend import Device, Queue
+from numba_gpucore.base.errors import ArgumentError, LaunchError
+
+#: Arguments kept alive for launches that may still run; a stream that holds more is made to finish first.
+_MAX_HELD = 1024
+
+
+class Stream:
+    """A queue of work on one device. `queue` None: the default stream."""
+
+    def __init__(self, device: Device, queue: Queue | None, raise_pending: Callable[[Device], None]):
+        self.device = device
+        self.queue = queue
+        self._raise_pending = raise_pending
+        self._held: list[Any] = []
+
+    def __repr__(self) -> str:
+        name = "default stream" if self.queue is None else f"stream at {id(self):#x}"
+        return f"<{self.device.kind} {name} of {self.device.name}>"
+
+    def hold(self, objects: Any) -> None:
+        """Keep objects alive until the work given so far has ended."""
+        self._held.append(objects)
+        if len(self._held) > _MAX_HELD:
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait for all work given so far, without looking for exceptions."""
+        held, self._held = self._held, []
+        if self.queue is None:
+            self.device.synchronize()
+        else:
+            self.queue.synchronize()
+        held.clear()
+
+    def synchronize(self) -> None:
+        """Wait for all work given so far; raise what kernel threads threw."""
+        self.wait()
+        self._raise_pending(self.device)
+
+    @contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Synchronize at the end of a `with` block."""
+        yield self
+        self.synchronize()
+
+    def call(self, function: Callable[[], Any]) -> None:
+        """Run a Python function once the work given so far has ended."""
+        if self.queue is None:
+            self.wait()
+            function()
+        else:
+            self.queue.call(function)
+
+    def add_callback(self, callback: Callable[[Stream, int, Any], Any], arg: Any = None) -> None:
+        """Call `callback(stream, status, arg)` after the work given so far; status is 0. It must not use the device."""
+        self.call(lambda: callback(self, 0, arg))
+
+    def async_done(self) -> asyncio.Future[Stream]:
+        """An awaitable that resolves to this stream when the work given so far has ended."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Stream] = loop.create_future()
+
+        def resolve() -> None:
+            if not future.done():
+                future.set_result(self)
+
+        self.call(lambda: loop.call_soon_threadsafe(resolve))
+        return future
+
+
+class Event:
+    """A mark in a stream. `time_s` is when the work before it had ended, on the host's monotonic clock."""
+
+    def __init__(self, default_stream: Callable[[], Stream], timing: bool = True):
+        self._default_stream = default_stream
+        self._timing = timing
+        self._done = threading.Event()
+        self._done.set()
+        self._stream: Stream | None = None
+        self._time_s: float | None = None
+
+    def record(self, stream: Any = 0) -> None:
+        """Put the mark behind the work given to `stream` (0: the default stream) so far."""
+        on = check_stream(stream) or self._default_stream()
+        done = threading.Event()
+        self._done, self._stream = done, on
+
+        def mark() -> None:
+            if self._done is done:
+                self._time_s = time.perf_counter()
+            done.set()
+
+        on.call(mark)
+
+    def query(self) -> bool:
+        """True once the work before the mark has ended, and when nothing was recorded."""
+        return self._done.is_set()
+
+    def wait(self, stream: Any = 0) -> None:
+        """Let later work of `stream` (0: the default stream) start only after the mark."""
+        (check_stream(stream) or self._default_stream()).call(self._done.wait)
+
+    def synchronize(self) -> None:
+        """Wait on the host for the mark; raise what kernel threads threw."""
+        self._done.wait()
+        if self._stream is not None:
+            self._stream._raise_pending(self._stream.device)
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this mark to `end`. Both must have been recorded and have passed."""
+        for name, event in (("start", self), ("end", end)):
+            if not (self._timing and end._timing):
+                raise LaunchError("elapsed_time needs events made with timing=True")
+            if event._time_s is None or not event.query():
+                raise LaunchError(f"the {name} event has not been recorded or not passed: synchronize it first")
+        assert self._time_s is not None and end._time_s is not None
+        return (end._time_s - self._time_s) * 1e3
+
+
+def check_stream(stream: Any) -> Stream | None:
+    """What users pass as a stream: a Stream, or 0 or None for the default one (then None). Raises ArgumentError."""
+    if stream is None or isinstance(stream, Stream):
+        return stream
+    if isinstance(stream, int) and stream == 0:
+        return None
+    raise ArgumentError(f"a stream must come from stream() or be 0, the default stream; got {stream!r}")

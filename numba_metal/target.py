@@ -1,0 +1,16 @@
+"""The target "metal": what a numba_metal program means, and where it can run. Before: base. After: numba_metal."""
+
+from __future__ import annotations
+
+from numba_gpucore.base.target import NumberRules, Target
+from numba_gpucore.launch.platform import Platform
+
+TARGET = Target(
+    name="metal",
+    package="numba_metal",
+    backends=("metal", "cpu"),
+    device_variable="NUMBA_METAL_DEVICE",
+    rules=NumberRules(),
+)
+
+PLATFORM = Platform(TARGET, (("metal", "numba_metal.driver:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))

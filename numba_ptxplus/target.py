@@ -1,0 +1,16 @@
+"""The target "ptxplus": what a numba_ptxplus program means, and where it can run. Before: base. After: numba_ptxplus."""
+
+from __future__ import annotations
+
+from numba_gpucore.base.target import NumberRules, Target
+from numba_gpucore.launch.platform import Platform
+
+TARGET = Target(
+    name="ptxplus",
+    package="numba_ptxplus",
+    backends=("cuda", "cpu"),
+    device_variable="NUMBA_PTXPLUS_DEVICE",
+    rules=NumberRules(),
+)
+
+PLATFORM = Platform(TARGET, (("cuda", "numba_ptxplus.driver:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))
