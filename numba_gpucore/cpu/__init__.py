@@ -1,0 +1,30 @@
+"""The CPU back-end, the default where no GPU is present. Before: base. After: launch opens its device.
+
+Hot half: this file, `device` and what it imports. Cold half, imported on a miss: `codegen` and what it imports.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from numba_gpucore.base.backend import Backend, Device
+from numba_gpucore.base.settings import Settings
+from numba_gpucore.cpu.device import CpuDevice
+
+
+def _toolchain_id() -> str:
+    return f"llvmlite {version('llvmlite')}"
+
+
+def _open_device(index: int) -> Device:
+    return CpuDevice(index, Settings.from_environment().num_threads)
+
+
+BACKEND = Backend(
+    kind="cpu",
+    launch_abi=1,
+    toolchain_id=_toolchain_id,
+    count_devices=lambda: 1,
+    open_device=_open_device,
+    codegen="numba_gpucore.cpu.codegen:CODEGEN",
+)

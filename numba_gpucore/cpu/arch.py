@@ -1,0 +1,62 @@
+"""The architecture of the CPU this process runs on. Before: nothing. After: cache key, code generation.
+
+An architecture is a level that many processors share, not one processor: compiled kernels can be cached, shipped and
+loaded on any machine of that level. Levels of x86-64: System V ABI, AMD64 supplement, table 3.1.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+#: Flags as Linux prints them in /proc/cpuinfo; each level includes those before it.
+_X86_64_LEVELS = (
+    ("x86-64-v2", "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"),
+    ("x86-64-v3", "avx avx2 bmi1 bmi2 f16c fma abm movbe xsave"),
+    ("x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl"),
+)
+
+
+def host_arch() -> str:
+    """For example "x86-64-v3-linux" or "apple-m1-darwin": a level, then the system, whose object format differs."""
+    return f"{_host_level()}-{sys.platform}"
+
+
+def _host_level() -> str:
+    machine = platform.machine().lower()
+    if machine in ("arm64", "aarch64"):
+        return "apple-m1" if sys.platform == "darwin" else "generic"
+    if machine not in ("x86_64", "amd64"):
+        return "generic"
+    return x86_64_level(set(_read_cpu_info().get("flags", "").split()))
+
+
+def x86_64_level(flags: set[str]) -> str:
+    """The highest level whose flags are all there."""
+    found = "x86-64"
+    for level, needed in _X86_64_LEVELS:
+        if not flags.issuperset(needed.split()):
+            break
+        found = level
+    return found
+
+
+def cpu_name() -> str:
+    """The processor's marketing name, or its architecture where the system does not tell cheaply."""
+    return _read_cpu_info().get("model name") or platform.machine()
+
+
+def _read_cpu_info() -> dict[str, str]:
+    """The first processor in Linux's /proc/cpuinfo; empty elsewhere. Reads no further: the kernel makes each entry
+    when it is read, which takes long on machines with hundreds of processors."""
+    info: dict[str, str] = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, colon, value = line.partition(":")
+                if not colon:
+                    break
+                info[key.strip()] = value.strip()
+    except OSError:
+        return {}
+    return info

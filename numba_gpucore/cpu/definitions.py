@@ -1,0 +1,168 @@
+"""LLVM assembly that defines the neutral intrinsics on a CPU. Before: ir/*.ll. After: legalize links it.
+
+What is the same for every kernel is written down in ir/*.ll. Here comes what varies: one function for each axis and
+width, shared arrays at their offsets, exception sites at their indices, the kernel's parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+
+from numba_gpucore.base.params import params_nbytes
+from numba_gpucore.base.site import MAX_SITE_NUMBERS
+from numba_gpucore.compile.intrinsics import INTRINSICS, SharedArray, site_symbol
+from numba_gpucore.compile.job import Job
+from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
+from numba_gpucore.cpu.math_definitions import define_math
+from numba_gpucore.cpu.shape import ProgramShape
+
+#: Dynamic shared arrays all start here after the static ones.
+DYNAMIC_SHARED_ALIGN_NBYTES = 16
+_AXIS = {"x": 0, "y": 1, "z": 2}
+
+
+def read_ir(name: str) -> str:
+    """The file ir/<name>.ll with the record types that it uses."""
+    folder = resources.files("numba_gpucore.cpu") / "ir"
+    return "\n".join((folder / f"{part}.ll").read_text(encoding="utf-8") for part in ("records", name))
+
+
+def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> list[str]:
+    """Modules to link into the device IR; `params` are the LLVM types of the entry's parameters after the context."""
+    texts = [read_ir(name) for name in shape.ir_files]
+    texts.append(define_intrinsics(job, shape))
+    texts.append(define_kernel_call(job, params))
+    if shape.is_coroutine:
+        texts.append(define_coroutine(shape.frame_nbytes))
+    return texts
+
+
+def define_intrinsics(job: Job, shape: ProgramShape) -> str:
+    lines = [line for name in sorted(job.intrinsics) for line in _define(name)]
+    if "gpu.throw" in job.intrinsics:
+        numbers = ", ".join(f"i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
+        lines += _forward("void", "gpu.throw", shape.throw, f"ptr %thread, i32 %site, {numbers}")
+    lines += _define_shared(job)
+    for index, site in enumerate(job.sites):
+        lines.append(f"define i32 @{site_symbol(site.content_id)}() alwaysinline {{ ret i32 {index} }}")
+    lines.append(f"@gpu.row_threads = constant i64 {shape.row_threads}")
+    lines.append(f"@gpu.uses_grid_barrier = constant i1 {str(shape.uses_grid_barrier).lower()}")
+    return "\n".join(lines) + "\n"
+
+
+def _define(name: str) -> Iterator[str]:
+    """Wrappers around what ir/*.ll defines once for all axes or widths."""
+    stem, _, last = name.rpartition(".")
+    intrinsic = INTRINSICS[name]
+    if name.startswith("gpu.math."):
+        yield from define_math(name)
+    elif last in _AXIS and name != "gpu.global_id.x":
+        yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")
+    elif last == "i32" and stem.startswith(("gpu.shuffle.", "gpu.match.")):
+        yield from _define_narrow(name, stem)
+
+
+def _forward(result: str, name: str, target: str, params: str, arguments: str | None = None) -> Iterator[str]:
+    """Define `name` as a call of `target`."""
+    arguments = arguments or params
+    types = ", ".join(argument.split()[0] for argument in arguments.split(", "))
+    assign, give = ("", "void") if result == "void" else ("%result = ", f"{result} %result")
+    yield f"declare {result} @{target}({types})"
+    yield f"define {result} @{name}({params}) alwaysinline {{"
+    yield f"  {assign}call {result} @{target}({arguments})"
+    yield f"  ret {give}"
+    yield "}"
+
+
+def _define_narrow(name: str, stem: str) -> Iterator[str]:
+    """Define a 32-bit exchange by its 64-bit one."""
+    is_shuffle = stem.startswith("gpu.shuffle.")
+    result, more_types, more = ("i64", ", i32", ", i32 %lane") if is_shuffle else ("i32", "", "")
+    yield f"declare {result} @{stem}.i64(ptr, i32, i64{more_types})"
+    yield f"define i32 @{name}(ptr %thread, i32 %mask, i32 %value{more}) alwaysinline {{"
+    yield "  %wide = zext i32 %value to i64"
+    yield f"  %result = call {result} @{stem}.i64(ptr %thread, i32 %mask, i64 %wide{more})"
+    if is_shuffle:
+        yield "  %narrow = trunc i64 %result to i32"
+    yield f"  ret i32 {'%narrow' if is_shuffle else '%result'}"
+    yield "}"
+
+
+def place_shared(arrays: tuple[SharedArray, ...]) -> tuple[tuple[int, ...], int]:
+    """Offsets of the static shared arrays, one after another in the order of first use, and their size together."""
+    offsets, end = [], 0
+    for array in arrays:
+        offset = round_up(end, array.align_nbytes)
+        offsets.append(offset)
+        end = offset + array.nbytes
+    return tuple(offsets), end
+
+
+def _define_shared(job: Job) -> Iterator[str]:
+    offsets, end = place_shared(job.shared_arrays)
+    places = [(array.symbol, offset) for array, offset in zip(job.shared_arrays, offsets, strict=True)]
+    if "gpu.dynamic_shared" in job.intrinsics:
+        places.append(("gpu.dynamic_shared", round_up(end, DYNAMIC_SHARED_ALIGN_NBYTES)))
+    if places:
+        yield "declare ptr @gpu.shared_memory(ptr)"
+    for symbol, offset in places:
+        yield f'define ptr @"{symbol}"(ptr %thread) alwaysinline {{'
+        yield "  %shared = call ptr @gpu.shared_memory(ptr %thread)"
+        yield f"  %array = getelementptr inbounds i8, ptr %shared, i64 {offset}"
+        yield "  ret ptr %array"
+        yield "}"
+
+
+def define_kernel_call(job: Job, params: tuple[str, ...]) -> str:
+    """`gpu.call_kernel(thread)`: read the parameter block's slots and call the device IR entry.
+
+    Nothing writes the block or its address while a kernel runs, and all of it can be read: loops over threads hoist
+    the loads even where they are needed in one branch only.
+    """
+    nbytes = params_nbytes(job.slots)
+    readable = f", !dereferenceable !{{i64 {nbytes}}}, !align !{{i64 8}}" if nbytes else ""
+    lines = [
+        "declare ptr @gpu.params_home(ptr)",
+        "define void @gpu.call_kernel(ptr %thread) alwaysinline {",
+        "  %home = call ptr @gpu.params_home(ptr %thread)",
+        f"  %params = load ptr, ptr %home, !invariant.load !{{}}{readable}",
+    ]
+    for i, (slot, type_) in enumerate(zip(job.slots, params, strict=True)):
+        facts = ", !range !{i64 0, i64 -9223372036854775808}" if slot.kind == "extent" else ""
+        lines.append(f"  %at{i} = getelementptr inbounds i8, ptr %params, i64 {slot.offset_nbytes}")
+        lines.append(f"  %p{i} = load {type_}, ptr %at{i}, align {slot.nbytes}, !invariant.load !{{}}{facts}")
+    arguments = ", ".join(["ptr %thread", *(f"{type_} %p{i}" for i, type_ in enumerate(params))])
+    lines += [f'  call void @"{KERNEL_SYMBOL}"({arguments})', "  ret void", "}"]
+    lines.append(f'declare void @"{KERNEL_SYMBOL}"({", ".join(("ptr", *params))})')
+    return "\n".join(lines) + "\n"
+
+
+#: What the device IR entry is renamed to: the object exports the native entry under the kernel's own symbol.
+KERNEL_SYMBOL = "gpu.kernel"
+NATIVE_ENTRY = "gpu.work"
+FRAME_ALIGN_NBYTES = 32
+
+
+def define_coroutine(frame_nbytes: int) -> str:
+    """`gpu.run_thread`: the kernel as a coroutine with a frame of `frame_nbytes` behind the thread's record."""
+    return f"""
+@gpu.thread_nbytes = constant i64 {THREAD_NBYTES + frame_nbytes}
+
+define ptr @gpu.run_thread(ptr %frame, ptr %thread) noinline presplitcoroutine {{
+  %id = call token @llvm.coro.id.retcon(i32 {frame_nbytes}, i32 {FRAME_ALIGN_NBYTES}, ptr %frame,
+                                        ptr @gpu.continuation, ptr @gpu.allocate_frame, ptr @gpu.free_frame)
+  %handle = call ptr @llvm.coro.begin(token %id, ptr null)
+  call void @gpu.call_kernel(ptr %thread)
+  call void @llvm.coro.end(ptr %handle, i1 false, token none)
+  unreachable
+}}
+
+declare void @gpu.call_kernel(ptr)
+declare ptr @gpu.continuation(ptr, ptr)
+declare ptr @gpu.allocate_frame(i32)
+declare void @gpu.free_frame(ptr)
+declare token @llvm.coro.id.retcon(i32, i32, ptr, ptr, ptr, ptr)
+declare ptr @llvm.coro.begin(token, ptr)
+declare void @llvm.coro.end(ptr, i1, token)
+"""

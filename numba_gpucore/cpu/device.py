@@ -1,0 +1,239 @@
+"""The CPU as a device. Before: launch. After: native code in worker threads.
+
+The default stream is the calling thread: a launch on it has ended when `launch` returns. As with CUDA's default
+stream, it first waits for what other streams were given.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import threading
+import time
+import weakref
+from dataclasses import dataclass, field
+
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.backend import LaunchConfig, Limits
+from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
+from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.cpu.arch import cpu_name, host_arch
+from numba_gpucore.base.params import lay_out_params, params_nbytes
+from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
+from numba_gpucore.cpu.loader import LoadedObject, load_object
+from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
+from numba_gpucore.cpu.stream import CpuQueue
+from numba_gpucore.cpu.workers import ALL_BLOCKS, Team, WorkerPool
+
+#: Static and dynamic shared memory of a block: what the largest GPUs give on request (CUDA C++ Programming Guide,
+#: table of compute capabilities, 9.0).
+MAX_SHARED_NBYTES = 227 * 1024
+#: All blocks of a launch that waits for its grid are in memory at once.
+MAX_GRID_BARRIER_NBYTES = 2**30
+#: A launch shorter than this ends sooner without helpers, whose waking takes about 20 µs each.
+SOLO_NS = 60_000
+#: Pieces that a launch is cut into for each worker, so that uneven blocks even out.
+CHUNKS_PER_WORKER = 16
+_NO_THROWS = bytes(MAILBOX_NBYTES)
+_WRITTEN = 2
+
+
+@dataclass
+class CpuProgram:
+    """A base.backend.Program. `thread_ns`: time a thread took in the last launch, a guess before."""
+
+    artifact: Artifact
+    number: int
+    loaded: LoadedObject
+    frame_nbytes: int
+    uses_warps: bool
+    uses_grid_barrier: bool
+    records: LaunchRecords
+    thread_ns: float = 10.0
+    layouts: dict[tuple[int, int], BlockLayout] = field(default_factory=dict)
+
+    def layout(self, threads: int, dynamic_nbytes: int) -> BlockLayout:
+        """The layout of a block in memory; kept, since launches repeat."""
+        key = (threads, dynamic_nbytes)
+        found = self.layouts.get(key)
+        if found is None:
+            static_nbytes = -(-self.artifact.shared_nbytes // 16) * 16
+            found = lay_out_block(static_nbytes + dynamic_nbytes, threads, self.frame_nbytes, self.uses_warps)
+            if len(self.layouts) >= 64:
+                self.layouts.clear()
+            self.layouts[key] = found
+        return found
+
+
+class CpuDevice:
+    """A base.backend.Device."""
+
+    kind = "cpu"
+    uses_host_memory = True
+    checks_bounds = True
+
+    def __init__(self, index: int, num_threads: int):
+        self.index = index
+        self.arch = host_arch()
+        self.limits = Limits(
+            max_threads_per_block=1024,
+            max_block=(1024, 1024, 64),
+            max_grid=(2**31 - 1, 65535, 65535),
+            max_shared_nbytes=MAX_SHARED_NBYTES,
+            multiprocessor_count=num_threads,
+        )
+        self._workers = WorkerPool(num_threads)
+        self._queues: weakref.WeakSet[CpuQueue] = weakref.WeakSet()
+        self._programs: dict[int, CpuProgram] = {}
+        self._numbers = itertools.count(1)
+        self._mailbox = ctypes.create_string_buffer(MAILBOX_NBYTES)
+        self._mailbox_address = ctypes.addressof(self._mailbox)
+        self._mailbox_lock = threading.Lock()
+
+    @functools.cached_property
+    def name(self) -> str:
+        return cpu_name()
+
+    def allocate(self, nbytes: int) -> CpuMemory:
+        return CpuMemory(nbytes)
+
+    def write(self, memory: CpuMemory, offset_nbytes: int, data: memoryview, queue: CpuQueue | None) -> None:
+        self._do(functools.partial(copy_in, memory, offset_nbytes, data), queue)
+
+    def read(self, memory: CpuMemory, offset_nbytes: int, data: memoryview, queue: CpuQueue | None) -> None:
+        self._do(functools.partial(copy_out, memory, offset_nbytes, data), queue)
+
+    def _do(self, work: functools.partial[None], queue: CpuQueue | None) -> None:
+        if queue is not None:
+            queue.call(work)
+            return
+        if self._queues:
+            self.synchronize()
+        work()
+
+    def load(self, artifact: Artifact) -> CpuProgram:
+        """Raises ToolchainError if the code cannot run in this process."""
+        program = CpuProgram(
+            artifact=artifact,
+            number=next(self._numbers),
+            loaded=load_object(artifact),
+            frame_nbytes=artifact.fact("frame_nbytes"),
+            uses_warps=bool(artifact.fact("warps")),
+            uses_grid_barrier=bool(artifact.fact("grid_barrier")),
+            records=LaunchRecords(params_nbytes(lay_out_params(artifact.arg_types))),
+        )
+        self._programs[program.number] = program
+        return program
+
+    def launch(self, program: CpuProgram, config: LaunchConfig, params: bytes, queue: CpuQueue | None) -> None:
+        """Raises LaunchError if a block needs too much shared memory, or a grid that waits too much altogether."""
+        block, grid = config.block, config.grid
+        threads = block[0] * block[1] * block[2]
+        blocks = grid[0] * grid[1] * grid[2]
+        layout = program.layout(threads, config.dynamic_shared_nbytes)
+        self._check_memory(program, config, layout, blocks)
+        if queue is not None:
+            queue.call(functools.partial(self._run, program, config, params, threads, blocks, layout))
+            return
+        if self._queues:
+            self.synchronize()
+        self._run(program, config, params, threads, blocks, layout)
+
+    def _check_memory(self, program: CpuProgram, config: LaunchConfig, layout: BlockLayout, blocks: int) -> None:
+        static_nbytes, dynamic_nbytes = program.artifact.shared_nbytes, config.dynamic_shared_nbytes
+        if static_nbytes + dynamic_nbytes > MAX_SHARED_NBYTES:
+            raise LaunchError(
+                f"cpu: a block of kernel '{program.artifact.kernel_name}' needs {static_nbytes + dynamic_nbytes} bytes "
+                f"of shared memory ({static_nbytes} static, {dynamic_nbytes} dynamic); the limit is "
+                f"{MAX_SHARED_NBYTES}. Use smaller shared arrays."
+            )
+        if program.uses_grid_barrier and blocks * layout.nbytes > MAX_GRID_BARRIER_NBYTES:
+            raise LaunchError(
+                f"cpu: kernel '{program.artifact.kernel_name}' waits for its whole grid, whose {blocks} blocks need "
+                f"{blocks * layout.nbytes} bytes at once; the limit is {MAX_GRID_BARRIER_NBYTES}. Launch fewer blocks."
+            )
+
+    def _run(
+        self, program: CpuProgram, config: LaunchConfig, params: bytes, threads: int, blocks: int, layout: BlockLayout
+    ) -> None:
+        """Run a launch to its end."""
+        workers = self._workers
+        chunk = blocks if program.uses_grid_barrier else blocks // (workers.num_threads * CHUNKS_PER_WORKER) or 1
+        scratch_nbytes = layout.nbytes * blocks if program.uses_grid_barrier else layout.nbytes
+        record = program.records.borrow()
+        scratch = workers.scratches.borrow()
+        try:
+            record.fill(
+                *config.grid, *config.block, config.dynamic_shared_nbytes, record.params_address, self._mailbox_address,
+                program.number, blocks, chunk, 0,
+                layout.shared_offset, layout.warps_offset, layout.threads_offset, layout.nbytes, params,
+            )  # fmt: skip
+            address = scratch.reserve(scratch_nbytes)
+            _work_off(program, workers, record.address, address, scratch_nbytes, blocks, chunk, threads)
+        except MemoryError as error:
+            raise DeviceMemoryError(f"no {scratch_nbytes} bytes for blocks to run in: {error}") from error
+        finally:
+            workers.scratches.give_back(scratch)
+            program.records.give_back(record)
+
+    def open_queue(self) -> CpuQueue:
+        queue = CpuQueue()
+        self._queues.add(queue)
+        return queue
+
+    def synchronize(self) -> None:
+        for queue in list(self._queues):
+            queue.wait()
+
+    def take_mailbox(self) -> bytes:
+        mailbox = self._mailbox
+        if mailbox[4] != b"\2":  # the lock: no report is complete
+            return _NO_THROWS
+        with self._mailbox_lock:
+            data = mailbox.raw
+            if data[4] != _WRITTEN:
+                return _NO_THROWS
+            # The lock goes last: a thread that takes it finds the rest in order.
+            ctypes.memset(self._mailbox_address + 8, 0, MAILBOX_NBYTES - 8)
+            ctypes.memset(self._mailbox_address, 0, 4)
+            ctypes.memset(self._mailbox_address + 4, 0, 4)
+            return data
+
+    def program_of(self, number: int) -> CpuProgram | None:
+        return self._programs.get(number)
+
+
+def _work_off(
+    program: CpuProgram,
+    workers: WorkerPool,
+    record: int,
+    scratch: int,
+    scratch_nbytes: int,
+    blocks: int,
+    chunk: int,
+    threads: int,
+) -> None:
+    """Run all blocks: alone as long as that is quick, else with helpers."""
+    work = program.loaded.work
+    helpers = min(workers.num_threads, -(-blocks // chunk)) - 1
+    if helpers < 1:
+        work(record, scratch, ALL_BLOCKS)
+        return
+    started_ns = time.perf_counter_ns()
+    is_quick = program.thread_ns * threads * blocks < SOLO_NS
+    if is_quick:
+        # The guess may be wrong for these arguments: look at the clock after a part.
+        part = blocks // 8 or 1
+        work(record, scratch, part)
+        is_quick = (time.perf_counter_ns() - started_ns) * blocks < SOLO_NS * part
+    if is_quick:
+        work(record, scratch, ALL_BLOCKS)
+    else:
+        team = Team(work, record, scratch_nbytes)
+        workers.share(team, helpers)
+        try:
+            work(record, scratch, ALL_BLOCKS)
+        finally:
+            team.close()
+    program.thread_ns = (time.perf_counter_ns() - started_ns) / (blocks * threads)

@@ -1,0 +1,24 @@
+; The records that the CPU device's native code works on. Python fills %gpu.launch (cpu/launch_record.py).
+
+; One launch, shared by its workers:
+;   0 grid, 1 block: extents            2 dynamic shared memory of a block in bytes
+;   3 parameter block (base.params)     4 mailbox (base.mailbox)
+;   5 number of the program             6 blocks in the grid
+;   7 blocks that a worker takes at a time
+;   8 first block that no worker has taken yet
+;   9 to 12 where a block's parts lie in its memory: shared, warps, threads, and its whole size in bytes
+%gpu.launch = type { [3 x i32], [3 x i32], i64, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64 }
+
+; One running block:
+;   0 %gpu.launch                       1 shared memory
+;   2 block index, 3 block extents, 4 grid extents
+;   5 first failure: place in the row << 12 | site, or -1 (flat programs)
+;   6 x of the running thread in the grid, 7 x of the row's first thread (flat programs)
+;   8 threads, 9 warps (coroutine programs)
+;   10 false and true predicates of threads that arrived at the current barrier, 11 at the last barrier
+;   12 threads in the block
+%gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, i64, ptr, ptr, [2 x i32], [2 x i32], i32 }
+
+; One thread, what device IR calls its context: 0 %gpu.block, 1 thread index, 2 number in the block, 3 continuation.
+; In coroutine programs its frame follows.
+%gpu.thread = type { ptr, [3 x i32], i32, ptr }

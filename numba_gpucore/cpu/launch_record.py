@@ -1,0 +1,75 @@
+"""What native code gets to know about a launch. Before: Device.launch. After: `gpu.work` in ir/launch.ll.
+
+The fields are those of %gpu.launch in ir/records.ll, in its order; tests hold the two together.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from dataclasses import dataclass
+
+#: grid[3], block[3], dynamic shared, params, mailbox, program, blocks, chunk, next, shared, warps, threads, whole size
+LAUNCH_FORMAT = "<6I11Q"
+LAUNCH_NBYTES = struct.calcsize(LAUNCH_FORMAT)
+
+BLOCK_NBYTES = 112
+THREAD_NBYTES = 32
+WARP_NBYTES = 1088
+WARP_SIZE = 32
+LINE_NBYTES = 64
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """Where the parts of a running block lie in its memory, in bytes; %gpu.block comes first in coroutine programs."""
+
+    shared_offset: int
+    warps_offset: int
+    threads_offset: int
+    nbytes: int
+
+
+def lay_out_block(shared_nbytes: int, threads: int, frame_nbytes: int, uses_warps: bool) -> BlockLayout:
+    """The layout for blocks of `threads` threads; `frame_nbytes` is 0 for flat programs, which only share memory."""
+    if not frame_nbytes:
+        return BlockLayout(0, 0, 0, shared_nbytes)
+    shared_offset = round_up(BLOCK_NBYTES, LINE_NBYTES)
+    warps_offset = shared_offset + round_up(shared_nbytes, LINE_NBYTES)
+    warps_nbytes = -(-threads // WARP_SIZE) * WARP_NBYTES if uses_warps else 0
+    threads_offset = warps_offset + warps_nbytes
+    nbytes = threads_offset + threads * (THREAD_NBYTES + frame_nbytes)
+    return BlockLayout(shared_offset, warps_offset, threads_offset, round_up(nbytes, LINE_NBYTES))
+
+
+def round_up(nbytes: int, unit: int) -> int:
+    return -(-nbytes // unit) * unit
+
+
+class LaunchRecord:
+    """Room for one %gpu.launch, followed by the parameter block."""
+
+    def __init__(self, packer: struct.Struct):
+        self._buffer = ctypes.create_string_buffer(packer.size)
+        self.address = ctypes.addressof(self._buffer)
+        self.params_address = self.address + LAUNCH_NBYTES
+        #: Write all fields in order, then the bytes of the parameter block.
+        self.fill = functools.partial(packer.pack_into, self._buffer, 0)
+
+
+class LaunchRecords:
+    """Records of one program, reused: as many as its launches ever ran at once."""
+
+    def __init__(self, params_nbytes: int):
+        self._packer = struct.Struct(f"{LAUNCH_FORMAT}{params_nbytes}s")
+        self._free: list[LaunchRecord] = []
+
+    def borrow(self) -> LaunchRecord:
+        try:
+            return self._free.pop()  # atomic, like append: no lock is needed
+        except IndexError:
+            return LaunchRecord(self._packer)
+
+    def give_back(self, record: LaunchRecord) -> None:
+        self._free.append(record)

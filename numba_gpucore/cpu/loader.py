@@ -1,0 +1,54 @@
+"""From an Artifact's object to a function that Python can call. Before: Device.load. After: launch.
+
+The one hot module that needs LLVM: MCJIT links the object into the process; nothing is compiled here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.cpu.object_symbols import undefined_symbols
+
+#: void gpu.work(launch record, scratch memory, most blocks to run)
+_WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)
+#: What MCJIT supplies itself.
+_LINKER_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
+
+
+@dataclass(frozen=True)
+class LoadedObject:
+    """`work` may be called as long as this object lives."""
+
+    work: Callable[[int, int, int], None]
+    engine: Any
+
+
+def load_object(artifact: Artifact) -> LoadedObject:
+    """Link an object into the process. Raises ToolchainError if a symbol that it needs is missing."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    try:
+        needed = undefined_symbols(artifact.code)
+    except (ValueError, IndexError) as error:
+        raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' is damaged: {error}") from error
+    missing = [name for name in needed if name not in _LINKER_SYMBOLS and not llvm.address_of_symbol(name)]
+    if missing:
+        raise ToolchainError(
+            f"kernel '{artifact.kernel_name}' needs {', '.join(missing)}, which this process does not have; "
+            f"avoid the operation that needs it, or report it with the kernel's source"
+        )
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(artifact.code))
+    engine.finalize_object()
+    address = engine.get_function_address(artifact.entry)
+    if not address:
+        raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' does not define '{artifact.entry}'")
+    return LoadedObject(_WORK(address), engine)

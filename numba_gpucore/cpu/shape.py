@@ -1,0 +1,55 @@
+"""How a kernel runs on a CPU, decided from what it uses. Before: Job. After: definitions, legalize."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from numba_gpucore.compile.intrinsics import INTRINSICS
+from numba_gpucore.compile.job import Job
+
+#: Threads in a row of blocks that run as one loop; their place in it must fit into the 20 bits of ir/flat.ll.
+MAX_ROW_THREADS = 2**20
+#: Sites that fit beside the place.
+MAX_FLAT_SITES = 2**12
+#: First guess for the size of a thread's frame; legalize builds again where more is needed.
+FRAME_NBYTES = 224
+
+#: A kernel that asks for these can tell which block it is in, along x.
+_BLOCK_DEPENDENT = frozenset({"gpu.thread_id.x", "gpu.block_id.x", "gpu.lane_id"})
+
+
+@dataclass(frozen=True)
+class ProgramShape:
+    """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. throw: the function that
+    records a throw. row_threads: see ir/flat.ll. frame_nbytes: room for a suspended thread."""
+
+    is_coroutine: bool
+    uses_warps: bool
+    uses_grid_barrier: bool
+    throw: str
+    row_threads: int
+    frame_nbytes: int
+
+    @property
+    def ir_files(self) -> tuple[str, ...]:
+        if not self.is_coroutine:
+            return ("flat", "launch", "ids")
+        return ("warps" if self.uses_warps else "rounds", "coroutine", "launch", "ids")
+
+    def with_frame(self, nbytes: int) -> ProgramShape:
+        return replace(self, frame_nbytes=nbytes)
+
+
+def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
+    suspending = {name for name in job.intrinsics if INTRINSICS[name].suspends}
+    shares = bool(job.shared_arrays) or "gpu.dynamic_shared" in job.intrinsics
+    keeps_blocks = shares or bool(job.intrinsics & _BLOCK_DEPENDENT)
+    has_scalar_loop = bool(suspending) or has_atomics or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
+    return ProgramShape(
+        is_coroutine=bool(suspending),
+        uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),
+        uses_grid_barrier="gpu.barrier.grid" in suspending,
+        throw="gpu.throw.report" if has_scalar_loop else "gpu.throw.first",
+        row_threads=1 if keeps_blocks else MAX_ROW_THREADS,
+        frame_nbytes=FRAME_NBYTES if suspending else 0,
+    )

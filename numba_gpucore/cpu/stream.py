@@ -1,0 +1,52 @@
+"""Streams of the CPU device: a thread each, work in order. Before: Device.open_queue. After: launches, copies, calls."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+
+class CpuQueue:
+    """A base.backend.Queue. The thread starts with the first work and ends with the queue, or when Python ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+        self._process = 0
+        self._last: Future[None] | None = None
+        self._error: BaseException | None = None
+
+    def call(self, function: Callable[[], Any]) -> None:
+        """Run `function` in order; what it raises is raised by the next `synchronize`."""
+        with self._lock:
+            if self._executor is None or self._process != os.getpid():
+                self._executor = ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")
+                self._process = os.getpid()
+                self._last = None
+            self._last = self._executor.submit(self._run, function)
+
+    def _run(self, function: Callable[[], Any]) -> None:
+        try:
+            function()
+        except BaseException as error:
+            self._error = self._error or error
+
+    def synchronize(self) -> None:
+        """Wait until all work given so far has ended. Raises what the first failing function raised."""
+        self.wait()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+    def wait(self) -> None:
+        """Like `synchronize`, but leaves errors for it."""
+        last = self._last
+        if last is not None and self._process == os.getpid():
+            last.result()
+
+    def is_idle(self) -> bool:
+        last = self._last
+        return last is None or last.done() or self._process != os.getpid()

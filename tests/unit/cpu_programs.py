@@ -1,0 +1,138 @@
+"""Hand-written device IR on the CPU device: builds a Job, compiles it with the CPU's Codegen, loads and launches it.
+
+The IR follows ARCHITECTURE.md, "Device IR"; so these tests need no Numba.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import struct
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from numba_gpucore.base.argtypes import ArgType, ArrayType, ScalarType
+from numba_gpucore.base.artifact import Artifact, CompileRequest
+from numba_gpucore.base.backend import LaunchConfig
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.params import lay_out_params
+from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.base.target import Target
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.job import Job
+from numba_gpucore.cpu.arch import host_arch
+from numba_gpucore.cpu.codegen import CODEGEN
+from numba_gpucore.cpu.definitions import place_shared
+from numba_gpucore.cpu.device import CpuDevice, CpuProgram
+
+_TARGET = Target("ptxplus", "numba_ptxplus", ("cpu",), "NUMBA_PTXPLUS_DEVICE")
+_LLVM_TYPE = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def _kernel() -> None:
+    """Stands for the Python function of a kernel that exists as IR only."""
+
+
+def make_site(number: int) -> Site:
+    return Site("builtins:IndexError", (number,), Frame("kernel", __file__, 1, 0))
+
+
+def array(name: str, ndim: int = 1) -> ArrayType:
+    return ArrayType(scalar(name), ndim, "C")
+
+
+def scalar(name: str) -> ScalarType:
+    return ScalarType(name, np.dtype(name).itemsize)
+
+
+def slot_types(arg_types: tuple[ArgType, ...]) -> list[str]:
+    """LLVM types of the entry's parameters."""
+    types = []
+    for slot in lay_out_params(arg_types):
+        if slot.kind == "address":
+            types.append("ptr")
+        elif slot.kind == "float":
+            types.append({2: "half", 4: "float", 8: "double"}[slot.nbytes])
+        else:
+            types.append(f"i{slot.nbytes * 8}")
+    return types
+
+
+@dataclass(frozen=True)
+class Compiled:
+    job: Job
+    artifact: Artifact
+    text: str
+
+
+def compile_ir(
+    body: str, arg_types: tuple[ArgType, ...], *, sites: int = 0, recursion: bool = False, more: str = "", **options
+) -> Compiled:
+    """Compile `define void @kernel(ptr %c, <slots> %0 ...)` with this body; parameters are called %p0, %p1, ...
+
+    Every intrinsic, shared array and site that the text mentions is declared. `sites` sites are called @site.0, ....
+    """
+    made_sites = tuple(make_site(i) for i in range(sites))
+    for i, site in enumerate(made_sites):
+        body = body.replace(f"@site.{i}(", f"@gpu.site.{site.content_id:016x}(")
+    params = "".join(f", {type_} %p{i}" for i, type_ in enumerate(slot_types(arg_types)))
+    text = f"define void @kernel_test(ptr %c{params}) {{\n{body}\n}}\n{more}\n"
+    names = list(dict.fromkeys(re.findall(r'@"?(gpu\.[\w.]+)"?', text)))
+    used = [name for name in names if name in INTRINSICS]
+    shared = tuple(found for name in names if (found := parse_shared_symbol(name)))
+    text += "".join(INTRINSICS[name].declaration() + "\n" for name in used)
+    text += "".join(f'declare ptr @"{found.symbol}"(ptr)\n' for found in shared)
+    text += "".join(f"declare i32 @{name}()\n" for name in names if parse_site_symbol(name) is not None)
+    request = CompileRequest(
+        py_func=_kernel,
+        target=_TARGET,
+        backend="cpu",
+        codegen="numba_gpucore.cpu.codegen:CODEGEN",
+        launch_abi=1,
+        arch=host_arch(),
+        arg_types=arg_types,
+        options=KernelOptions(**options),
+    )
+    slots = lay_out_params(arg_types)
+    job = Job(request, "kernel_test", slots, frozenset(used), shared, made_sites, recursion)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    CODEGEN.legalize(module, job)
+    out = CODEGEN.emit(module, job)
+    artifact = Artifact(
+        "kernel", job.entry, "cpu", request.arch, 1, arg_types, CODEGEN.assemble(out, job),
+        place_shared(shared)[1], made_sites, CODEGEN.facts(module, job),
+    )  # fmt: skip
+    return Compiled(job, artifact, out)
+
+
+def pack_params(arg_types: tuple[ArgType, ...], values: tuple[object, ...]) -> bytes:
+    """The parameter block for NumPy arrays (C-contiguous) and scalars."""
+    numbers: list[object] = []
+    for value in values:
+        numbers += [value.ctypes.data, *value.shape] if isinstance(value, np.ndarray) else [value]
+    slots = lay_out_params(arg_types)
+    data = bytearray(slots[-1].offset_nbytes + slots[-1].nbytes if slots else 0)
+    codes = {"float": "_ _ e _ f _ _ _ d".split(), "int": "_ b h _ i _ _ _ q".split()}
+    codes["uint"] = codes["valid"] = [code.upper() for code in codes["int"]]
+    codes["address"] = codes["extent"] = codes["stride"] = codes["uint"]
+    for slot, number in zip(slots, numbers, strict=True):
+        struct.pack_into("<" + codes[slot.kind][slot.nbytes], data, slot.offset_nbytes, number)
+    return bytes(data)
+
+
+@functools.cache
+def device() -> CpuDevice:
+    return CpuDevice(0, 2)
+
+
+def launch(program: CpuProgram, grid, block, *values: object, dynamic: int = 0, on: CpuDevice | None = None) -> None:
+    shape = [(n,) if isinstance(n, int) else n for n in (grid, block)]
+    config = LaunchConfig(*((*n, 1, 1)[:3] for n in shape), dynamic)
+    (on or device()).launch(program, config, pack_params(program.artifact.arg_types, values), None)
+
+
+def load_ir(body: str, arg_types: tuple[ArgType, ...], **keywords) -> CpuProgram:
+    return device().load(compile_ir(body, arg_types, **keywords).artifact)
