@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from numba_gpucore.base.argtypes import ArrayType
 from numba_gpucore.base.backend import Device, Memory
 from numba_gpucore.base.errors import ArgumentError, DeviceMemoryError
-from numba_gpucore.launch.elements import element_type
+from numba_gpucore.launch.elements import array_type
 from numba_gpucore.launch.foreign import contiguous_strides, layout_of_strides, span_nbytes
 from numba_gpucore.launch.staging import byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
@@ -82,7 +81,7 @@ class DeviceArray:
         self.stream = stream
         self._session_stream = default_stream
         layout = layout_of_strides(shape, strides, dtype.itemsize)
-        self.gpu_arg_type = ArrayType(element_type(dtype), self.ndim, layout)
+        self.gpu_arg_type = array_type(dtype, self.ndim, layout)
         self.gpu_type_key: Hashable = (DeviceArray, dtype, self.ndim, layout)
         self.dense_words = (self.address, *shape)
         self.strided_words = (self.address, *shape, *strides)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numba_gpucore.base.argtypes import FieldType, RecordType, ScalarType
+from numba_gpucore.base.argtypes import ArrayType, FieldType, Layout, RecordType, ScalarType
 from numba_gpucore.base.errors import ArgumentError
 
 _MAX_NBYTES = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "m": 8, "M": 8}
@@ -42,6 +42,14 @@ def _field_type(name: str, record: np.dtype) -> FieldType:
         return FieldType(name, element_type(field_dtype.base), offset_nbytes, field_dtype.shape)
     except ArgumentError as error:
         raise ArgumentError(f"field '{name}': {error}") from None
+
+
+def array_type(dtype: np.dtype, ndim: int, layout: Layout, readonly: bool = False, aligned: bool = True) -> ArrayType:
+    """The type of an array. Like Numba's, it counts as aligned only if its records are (numba.core.types.Array)."""
+    element = element_type(dtype)
+    if isinstance(element, RecordType):
+        aligned = aligned and element.aligned
+    return ArrayType(element, ndim, layout, readonly, aligned)
 
 
 def dtype_of(type_: ScalarType | RecordType) -> np.dtype:

@@ -28,7 +28,7 @@ from numba_gpucore.base.argtypes import (
     TupleType,
 )
 from numba_gpucore.base.errors import ArgumentError
-from numba_gpucore.launch.elements import element_type
+from numba_gpucore.launch.elements import array_type, element_type
 from numba_gpucore.launch.foreign import is_foreign_array, layout_of_strides, read_interface
 
 INT64 = ScalarType("int64", 8)
@@ -123,13 +123,13 @@ def _array_type(array: np.ndarray) -> ArrayType:
         raise ArgumentError("a masked array cannot be passed to a kernel; pass its .data and .mask as two arrays")
     flags = array.flags
     layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    return ArrayType(element_type(array.dtype), array.ndim, layout, not flags.writeable, flags.aligned)
+    return array_type(array.dtype, array.ndim, layout, not flags.writeable, flags.aligned)
 
 
 def _foreign_type(value: Any) -> ArrayType:
     view = read_interface(value)
     layout = layout_of_strides(view.shape, view.strides, view.dtype.itemsize)
-    return ArrayType(element_type(view.dtype), len(view.shape), layout, view.readonly)
+    return array_type(view.dtype, len(view.shape), layout, view.readonly)
 
 
 def _item_type(name: str, value: Any) -> ArgType:

@@ -31,8 +31,7 @@ _ALIASES = {
     "short": "int16", "ushort": "uint16", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8",
     "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64",
     "c8": "complex64", "c16": "complex128", "intc": "int32", "uintc": "uint32", "intp": "int64", "uintp": "uint64",
-    "int_": "int64", "uint": "uint64", "longlong": "int64", "ulonglong": "uint64", "float_": "float32",
-    "double": "float64",
+    "int_": "int64", "uint": "uint64", "longlong": "int64", "ulonglong": "uint64", "double": "float64",
 }  # fmt: skip
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z0-9_.]*)|(\d+)|(::1|[:(),\[\]=]|\"[^\"]*\"|'[^']*'))")
 
