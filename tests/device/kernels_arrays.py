@@ -1,0 +1,269 @@
+"""Arrays in kernels: layouts, views, slices, negative indices, records, reductions, whole-array assignment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numba_gpucore import language as gpu
+from tests.device.catalogue import Case
+
+ITEM = np.dtype([("x", np.float32), ("n", np.int32), ("ok", np.bool_)], align=True)
+PACKED = np.dtype([("a", np.int8), ("b", np.float32), ("c", np.int16)])
+
+
+def double_2d(x, out):
+    i, j = gpu.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        out[i, j] = 2 * x[i, j]
+
+
+def views_of_views(stack, out):
+    """A view that starts in the middle, and one into it with an offset on the last axis."""
+    b = gpu.blockIdx.x
+    mine = stack[2 * b :]
+    for m in range(2):
+        for r in range(stack.shape[1]):
+            row = mine[m, r, 1:]
+            for c in range(row.size):
+                out[2 * b + m, r, c] = 10 * row[c]
+
+
+def slices(x, out):
+    i = gpu.grid(1)
+    if i == 0:
+        out[0] = x[-1]
+        out[1] = x[2:-2:3][1]
+        out[2] = x[::-1][0]
+        out[3] = len(x[5:2])
+        out[4] = x[-4:][0]
+        out[5:8] = x[:3]
+        out[8:10] = 7
+
+
+def expect_slices(x, out):
+    return {1: np.array([x[-1], x[5], x[-1], 0, x[-4], x[0], x[1], x[2], 7, 7])}
+
+
+def records(items, total):
+    i = gpu.grid(1)
+    if i < items.shape[0]:
+        items[i].x = items[i].x * 2
+        items[i]["n"] += i
+        items[i].ok = items[i].n > 10
+        gpu.atomic.add(total, 0, items[i].n)
+
+
+def make_records(rng):
+    items = np.zeros(20, ITEM)
+    items["x"] = rng.random(20)
+    items["n"] = rng.integers(0, 9, 20)
+    return items, np.zeros(1, np.int32)
+
+
+def expect_records(items, total):
+    wanted = items.copy()
+    wanted["x"] *= 2
+    wanted["n"] += np.arange(20)
+    wanted["ok"] = wanted["n"] > 10
+    return {0: wanted, 1: np.array([wanted["n"].sum()])}
+
+
+def strided_records(items, ids):
+    view = items[1::2]
+    i = gpu.grid(1)
+    if i < view.shape[0]:
+        ids[i] = view[i].n
+        view[i].x = 100 + i
+
+
+def make_strided_records(_rng):
+    items = np.zeros(9, ITEM)
+    items["n"] = np.arange(9) * 3
+    return items, np.zeros(4, np.int32)
+
+
+def expect_strided_records(items, ids):
+    wanted = items.copy()
+    wanted["x"][1::2] = 100 + np.arange(4)
+    return {0: wanted, 1: items["n"][1::2]}
+
+
+def packed_records(items, out):
+    i = gpu.grid(1)
+    out[i] = items[i].a + items[i].b + items[i].c
+    items[i].b = -items[i].b
+
+
+def make_packed_records(rng):
+    items = np.zeros(16, PACKED)
+    items["a"], items["b"], items["c"] = rng.integers(0, 99, (3, 16))
+    return items, np.zeros(16, np.float32)
+
+
+def expect_packed_records(items, out):
+    wanted = items.copy()
+    wanted["b"] *= -1
+    return {0: wanted, 1: items["a"] + items["b"] + items["c"]}
+
+
+def reductions(x, out):
+    """NumPy's reductions over a row, which Numba writes as loops."""
+    i = gpu.grid(1)
+    if i < x.shape[0]:
+        row = x[i]
+        out[i, 0] = row.sum()
+        out[i, 1] = row.max()
+        out[i, 2] = row.min()
+        out[i, 3] = np.argmax(row)
+        out[i, 4] = row.mean()
+        out[i, 5] = row.prod()
+        out[i, 6] = np.argmin(row)
+
+
+def expect_reductions(x, out):
+    return {
+        1: np.stack(
+            [
+                x.sum(1),
+                x.max(1),
+                x.min(1),
+                x.argmax(1),
+                x.mean(1),
+                x.prod(1),
+                x.argmin(1),
+            ],
+            axis=1,
+        )
+    }
+
+
+def assign_rows(x, out):
+    i = gpu.grid(1)
+    if i < x.shape[0]:
+        out[i, :] = x[i]
+        out[i, 1:] = 0
+
+
+def reshaped(x, out):
+    i = gpu.grid(1)
+    m = x.reshape(4, 8)
+    t = m.T
+    if i < 8:
+        out[i] = t[i, 1] + 100 * m[3, i] + m.size + m.ndim
+
+
+def iterate(x, out):
+    i = gpu.grid(1)
+    total = 0
+    for value in x[i]:
+        total += value
+    for k, value in enumerate(x[i]):
+        total += k * value
+    for a, b in zip(x[i], x[0]):  # noqa: B905
+        total += a * b
+    for index in np.ndindex(2, 2):
+        total += x[index]
+    for value in x[i].flat:
+        total += value
+    out[i] = total
+
+
+def expect_iterate(x, out):
+    k = np.arange(x.shape[1])
+    return {1: 2 * x.sum(1) + (k * x).sum(1) + (x * x[0]).sum(1) + x[:2, :2].sum()}
+
+
+def zero_dimensions(x, out):
+    out[()] = x[()] + 1
+
+
+def empty_array(x, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[0] = 1
+    for k in range(x.shape[0]):
+        out[k] = 2
+
+
+def datetimes(t, out, days):
+    i = gpu.grid(1)
+    if i < t.size:
+        out[i] = t[i] + np.timedelta64(2, "D")
+        days[i] = (t[i] - t[0]) / np.timedelta64(1, "D")
+
+
+def layout_case(name, make_view):
+    """The same kernel over another memory layout of the input."""
+
+    def make_args(rng):
+        return make_view(rng), np.zeros((5, 7), np.float32)
+
+    return Case(
+        double_2d, make_args, lambda x, out: {1: 2 * x}, grid=(2, 2), block=(4, 4), name=f"double_2d_{name}"
+    )
+
+
+def random(rng, shape):
+    return rng.random(shape, np.float32)
+
+
+LAYOUTS = {
+    "c": lambda rng: random(rng, (5, 7)),
+    "f": lambda rng: np.asfortranarray(random(rng, (5, 7))),
+    "transposed": lambda rng: random(rng, (7, 5)).T,
+    "strided": lambda rng: random(rng, (10, 21))[::2, ::3],
+    "reversed": lambda rng: random(rng, (5, 7))[::-1, ::-1],
+    "broadcast": lambda rng: np.broadcast_to(random(rng, 7), (5, 7)),
+    "offset": lambda rng: random(rng, (6, 9))[1:, 2:],
+}
+
+CASES = (
+    *(layout_case(name, make_view) for name, make_view in LAYOUTS.items()),
+    Case(
+        views_of_views,
+        lambda _rng: (np.arange(72, dtype=np.float32).reshape(6, 3, 4), np.zeros((6, 3, 3), np.float32)),
+        lambda stack, out: {1: 10 * stack[:, :, 1:]},
+        grid=3,
+        block=1,
+    ),
+    Case(slices, lambda rng: (rng.integers(0, 99, 20), np.zeros(10, np.int64)), expect_slices, block=2),
+    Case(records, make_records, expect_records),
+    Case(strided_records, make_strided_records, expect_strided_records),
+    Case(packed_records, make_packed_records, expect_packed_records, block=16),
+    Case(
+        reductions,
+        lambda rng: (rng.integers(1, 9, (6, 10)).astype(np.float32), np.zeros((6, 7), np.float32)),
+        expect_reductions,
+        rtol=2e-7,
+        tolerance="the mean is one division; sums and products are exact below 2**24 or round alike within one ulp",
+    ),
+    Case(
+        assign_rows,
+        lambda rng: (random(rng, (6, 4)), np.ones((6, 4), np.float32)),
+        lambda x, out: {1: np.concatenate([x[:, :1], np.zeros((6, 3), np.float32)], axis=1)},
+    ),
+    Case(
+        reshaped,
+        lambda rng: (rng.integers(0, 9, 32, dtype=np.int32), np.zeros(8, np.int32)),
+        lambda x, out: {1: x.reshape(4, 8)[1] + 100 * x.reshape(4, 8)[3] + 34},
+    ),
+    Case(iterate, lambda rng: (rng.integers(0, 9, (4, 5)), np.zeros(4, np.int64)), expect_iterate, block=4),
+    Case(
+        zero_dimensions,
+        lambda _rng: (np.array(3, np.int32), np.array(0, np.int32)),
+        lambda x, out: {1: np.array(4)},
+        block=1,
+    ),
+    Case(empty_array, lambda _rng: (np.zeros(0, np.int32), np.zeros(1, np.int32)), lambda x, out: {}),
+    Case(
+        datetimes,
+        lambda rng: (
+            np.datetime64("2024-02-27") + rng.integers(0, 400, 16).astype("timedelta64[D]"),
+            np.zeros(16, "datetime64[D]"),
+            np.zeros(16, np.float64),
+        ),
+        lambda t, out, days: {1: t + np.timedelta64(2, "D"), 2: (t - t[0]) / np.timedelta64(1, "D")},
+        block=16,
+        needs=frozenset({"float64"}),
+    ),
+)

@@ -1,0 +1,156 @@
+"""Barriers: syncthreads and its votes, in loops, in device functions, in divergent code; fences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from numba_gpucore import language as gpu
+from numba_gpucore.dtypes import float32, int32
+from tests.device.catalogue import Case
+
+
+def reverse_block(x, out):
+    tile = gpu.shared.array(64, float32)
+    t = gpu.threadIdx.x
+    i = gpu.grid(1)
+    tile[t] = x[i]
+    gpu.syncthreads()
+    out[i] = tile[gpu.blockDim.x - 1 - t]
+
+
+@njit
+def halve(tile, t, step):
+    if t < step:
+        tile[t] += tile[t + step]
+    gpu.syncthreads()
+    return step // 2
+
+
+def tree_sum(x, out):
+    """A barrier in a loop and in a device function."""
+    tile = gpu.shared.array(128, int32)
+    t = gpu.threadIdx.x
+    i = gpu.grid(1)
+    tile[t] = x[i] if i < x.size else 0
+    gpu.syncthreads()
+    step = gpu.blockDim.x // 2
+    while step > 0:
+        step = halve(tile, t, step)
+    if t == 0:
+        out[gpu.blockIdx.x] = tile[0]
+
+
+def barrier_votes(x, out):
+    i = gpu.grid(1)
+    out[i, 0] = gpu.syncthreads_count(x[i] > 0)
+    out[i, 1] = gpu.syncthreads_and(x[i] > 0)
+    out[i, 2] = gpu.syncthreads_or(x[i] == 5)
+
+
+def expect_barrier_votes(x, out):
+    blocks = x.reshape(3, 40)
+    columns = [(blocks > 0).sum(1), (blocks > 0).all(1), (blocks == 5).any(1)]
+    return {1: np.repeat(np.stack(columns, axis=1), 40, axis=0)}
+
+
+def wide_predicate(x, out):
+    """A predicate whose low 32 bits are all zero is still not zero."""
+    i = gpu.grid(1)
+    out[i] = gpu.syncthreads_count(x[i])
+
+
+def early_return(x, out):
+    """Threads that have ended do not hold up a barrier."""
+    tile = gpu.shared.array(64, int32)
+    t = gpu.threadIdx.x
+    tile[t] = x[t]
+    gpu.syncthreads()
+    if t >= 20:
+        return
+    left = tile[t]
+    gpu.syncthreads()
+    tile[19 - t] = left + 100
+    gpu.syncthreads()
+    out[t] = tile[t]
+
+
+def flood(image, rounds):
+    """A vote decides how often all go round; `continue` past part of the body."""
+    y, x = gpu.threadIdx.y, gpu.threadIdx.x
+    changed = 1
+    n = 0
+    while gpu.syncthreads_or(changed):
+        changed = 0
+        n += 1
+        if image[y, x] != 1:
+            continue
+        near = 0
+        if y > 0 and image[y - 1, x] == 2:
+            near = 1
+        if x > 0 and image[y, x - 1] == 2:
+            near = 1
+        if y + 1 < image.shape[0] and image[y + 1, x] == 2:
+            near = 1
+        if x + 1 < image.shape[1] and image[y, x + 1] == 2:
+            near = 1
+        if near:
+            image[y, x] = 2
+            changed = 1
+    if y == 0 and x == 0:
+        rounds[0] = n > 1
+
+
+FLOOD_IMAGE = np.array([[2, 1, 1, 0, 1], [0, 0, 1, 0, 1], [1, 1, 1, 0, 1], [1, 0, 0, 0, 1], [1, 1, 1, 0, 1]], np.int32)
+
+
+def expect_flood(image, rounds):
+    filled = image.copy()
+    filled[:, :3][image[:, :3] == 1] = 2  # the left part is connected, a column of zeros parts the right
+    return {0: filled, 1: np.ones(1, np.int32)}
+
+
+def fences(x):
+    i = gpu.grid(1)
+    x[i] += 123
+    gpu.threadfence()
+    x[i] += 321
+    gpu.threadfence_block()
+    x[i] += 1
+    gpu.threadfence_system()
+    x[i] += 1
+
+
+def expect_early_return(x, out):
+    return {1: np.where(np.arange(64) < 20, x[19 - np.arange(64) % 20] + 100, 0)}
+
+
+def random_int32(n, *rest):
+    return lambda rng: (rng.integers(0, 9, n, dtype=np.int32), *(np.zeros(shape, np.int32) for shape in rest))
+
+
+CASES = (
+    Case(
+        reverse_block,
+        lambda rng: (rng.random(256, dtype=np.float32), np.zeros(256, np.float32)),
+        lambda x, out: {1: x.reshape(4, 64)[:, ::-1].ravel()},
+        grid=4,
+        block=64,
+    ),
+    Case(
+        tree_sum,
+        random_int32(1000, 8),
+        lambda x, out: {1: np.add.reduceat(x, np.arange(0, 1000, 128))},
+        grid=8,
+        block=128,
+    ),
+    Case(barrier_votes, random_int32(120, (120, 3)), expect_barrier_votes, grid=3, block=40),
+    Case(
+        wide_predicate,
+        lambda rng: (np.array([2**40, 0, -(2**33), 1] * 8, np.int64), np.zeros(32, np.int32)),
+        lambda x, out: {1: np.full(32, 24, np.int32)},
+    ),
+    Case(early_return, random_int32(64, 64), expect_early_return, block=64),
+    Case(flood, lambda _rng: (FLOOD_IMAGE.copy(), np.zeros(1, np.int32)), expect_flood, block=(5, 5)),
+    Case(fences, random_int32(32), lambda x: {0: x + 446}),
+)

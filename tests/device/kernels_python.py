@@ -1,0 +1,259 @@
+"""The Python that Numba gives kernels: loops, tuples, enums, None, isinstance, closures, branches."""
+
+from __future__ import annotations
+
+import enum
+from collections import namedtuple
+
+import numpy as np
+from numba import literal_unroll
+
+from numba_gpucore import language as gpu
+from numba_gpucore.dtypes import float32, int32
+from tests.device.catalogue import Case
+
+SCALE = 3
+OFFSETS = (1, 10, 100)
+MIXED = (1, 2.5, np.float32(0.5))
+Point = namedtuple("Point", ("x", "y"))
+
+
+class Colour(enum.Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Level(enum.IntEnum):
+    LOW = 3
+    HIGH = 7
+
+
+def loops(out):
+    i = gpu.grid(1)
+    total = 0
+    for k in range(i):
+        if k == 5:
+            continue
+        if k == 20:
+            break
+        total += k
+    for k in range(10, 0, -3):
+        total += k
+    else:
+        total += 1000
+    n = i
+    while n > 0:
+        total += n & 1
+        n >>= 1
+    for a, (b, c) in enumerate(zip((1, 2, 3), OFFSETS)):  # noqa: B905
+        total += a * b * c
+    out[i] = total
+
+
+def expect_loops(out):
+    wanted = []
+    for i in range(32):
+        total = sum(k for k in range(min(i, 20)) if k != 5) + 10 + 7 + 4 + 1 + 1000 + i.bit_count()
+        wanted.append(total + 1 * 2 * 10 + 2 * 3 * 100)
+    return {0: np.array(wanted)}
+
+
+def tuples(pair, nested, out):
+    i = gpu.grid(1)
+    a, b = pair
+    (c, d), e = nested
+    t = (a, b, c)
+    longer = t + (int32(7),)
+    out[i] = a + b * c[i] + d + e[0] + longer[3] + len(longer)
+    if i < 3:
+        out[i] += OFFSETS[i]
+    for value in OFFSETS:
+        out[i] += value
+
+
+def make_tuples(rng):
+    c, e = (rng.integers(0, 9, 8, dtype=np.int32) for _ in range(2))
+    return (2, 3), ((c, 5), e), np.zeros(8, np.int64)
+
+
+def tuple_items(pair, nested):
+    (c, d), e = nested
+    wanted = 2 + 3 * c + 5 + e[0] + 7 + 4 + 111
+    wanted[:3] += OFFSETS
+    return wanted
+
+
+def tuple_arithmetic(out):
+    i = gpu.grid(1)
+    numbers = (4, 5, 6)
+    out[i] = numbers[i % 3] + (1 if (1, 2) < (1, 3) else 0) + (10 if 5 in numbers else 0)
+
+
+def named_tuples(p, out):
+    i = gpu.grid(1)
+    q = Point(p.y, p.x)
+    out[i] = q.x - q.y + p[0]
+
+
+def enums(colour, level, out):
+    i = gpu.grid(1)
+    if colour == Colour.GREEN:
+        out[i] += 1
+    if level == Level.HIGH:
+        out[i] += 10
+    if colour is not Colour.RED:
+        out[i] += 100
+    out[i] += 1000 * level + Level.LOW
+
+
+def none_argument(x, bias, out):
+    i = gpu.grid(1)
+    if bias is None:
+        out[i] = x[i]
+    else:
+        out[i] = x[i] + bias[i]
+
+
+def optional_value(x, out):
+    i = gpu.grid(1)
+    best = None
+    for k in range(x.size):
+        if x[k] > i:
+            best = x[k]
+    if best is not None:
+        out[i] = best
+
+
+def expect_optional_value(x, out):
+    wanted = [([v for v in x if v > i] or [0])[-1] for i in range(8)]
+    return {1: np.array(wanted)}
+
+
+def some_branches(x, out):
+    """A variable that only some branches assign."""
+    i = gpu.grid(1)
+    if x[i] > 4:
+        y = x[i] * 2
+    elif x[i] > 2:
+        y = x[i] + 1
+    if x[i] > 2:
+        out[i] = y
+
+
+def type_tests(x, out):
+    i = gpu.grid(1)
+    if isinstance(x, int):
+        out[i] = 1
+    elif isinstance(x, (float, tuple)):
+        out[i] = 2
+
+
+def unrolled(out):
+    i = gpu.grid(1)
+    total = float32(0)
+    for value in literal_unroll(MIXED):
+        total += float32(value)
+    out[i] = total
+
+
+def make_scaler(shift):
+    table = np.array([shift, shift + 1], np.float32)
+
+    def closure(x, out):
+        i = gpu.grid(1)
+        out[i] = SCALE * x[i] + shift + table[i % 2]
+
+    return closure
+
+
+def conditionals(x, out):
+    i = gpu.grid(1)
+    v = x[i]
+    a = 1 if v > 3 and v != 5 or v == 0 else 2
+    b = (v > 2) + (not v) * 10
+    c = 0 < v < 6
+    out[i] = a + 100 * b + 10_000 * c
+
+
+def expect_conditionals(x, out):
+    a = np.where(((x > 3) & (x != 5)) | (x == 0), 1, 2)
+    return {1: a + 100 * ((x > 2) + (x == 0) * 10) + 10_000 * ((x > 0) & (x < 6))}
+
+
+def scalars(i8, u16, i64, f32, f64, flag, z, out):
+    i = gpu.grid(1)
+    total = i8 + u16 + i64 + f32 + f64 + z.real - z.imag
+    out[i] = total if flag else 0
+
+
+def integers(n, *rest):
+    return lambda rng: (rng.integers(0, 9, n), *(np.zeros(shape, np.int64) for shape in rest))
+
+
+def of(n):
+    return np.zeros(n, np.int64)
+
+
+CASES = (
+    Case(loops, lambda _rng: (of(32),), expect_loops),
+    Case(tuples, make_tuples, lambda pair, nested, out: {2: tuple_items(pair, nested)}, block=8),
+    Case(tuple_arithmetic, lambda _rng: (of(9),), lambda out: {0: np.tile([15, 16, 17], 3)}, block=9),
+    Case(named_tuples, lambda _rng: (Point(3, 10), of(4)), lambda p, out: {1: np.full(4, 10)}, block=4),
+    Case(enums, lambda _rng: (Colour.GREEN, Level.HIGH, of(4)), lambda c, n, out: {2: np.full(4, 7114)}, block=4),
+    Case(
+        none_argument,
+        lambda rng: (rng.integers(0, 9, 8), None, of(8)),
+        lambda x, bias, out: {2: x},
+        block=8,
+        name="none_argument_none",
+    ),
+    Case(
+        none_argument,
+        lambda rng: (rng.integers(0, 9, 8), rng.integers(0, 9, 8), of(8)),
+        lambda x, bias, out: {2: x + bias},
+        block=8,
+        name="none_argument_array",
+    ),
+    Case(optional_value, integers(12, 8), expect_optional_value, block=8),
+    Case(
+        some_branches,
+        integers(32, 32),
+        lambda x, out: {1: np.where(x > 4, 2 * x, np.where(x > 2, x + 1, 0))},
+    ),
+    Case(type_tests, lambda _rng: (3, of(4)), lambda x, out: {1: np.ones(4)}, block=4, name="type_tests_int"),
+    Case(
+        type_tests,
+        lambda _rng: ((1, 2), of(4)),
+        lambda x, out: {1: np.full(4, 2)},
+        block=4,
+        name="type_tests_tuple",
+    ),
+    Case(unrolled, lambda _rng: (np.zeros(4, np.float32),), lambda out: {0: np.full(4, 4.0)}, block=4),
+    *(
+        Case(
+            make_scaler(shift),
+            lambda rng: (rng.integers(0, 9, 8).astype(np.float32), np.zeros(8, np.float32)),
+            lambda x, out, shift=shift: {1: 3 * x + 2 * shift + np.arange(8) % 2},
+            block=8,
+            name=f"closure_{shift}",
+        )
+        for shift in (10, 20)
+    ),
+    Case(conditionals, integers(32, 32), expect_conditionals),
+    Case(
+        scalars,
+        lambda _rng: (
+            np.int8(-5),
+            np.uint16(65535),
+            2**40,
+            np.float32(0.5),
+            0.25,
+            True,
+            1 + 2j,
+            np.zeros(4, np.float64),
+        ),
+        lambda *args: {7: np.full(4, -5 + 65535 + 2**40 + 0.75 - 1)},
+        block=4,
+        needs=frozenset({"float64"}),
+    ),
+)
