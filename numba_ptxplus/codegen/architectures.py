@@ -1,4 +1,4 @@
-"""NVIDIA architectures and the target machines that select their instructions. Before: "sm_90". After: legalize, emit."""
+"""NVIDIA architectures and the target machines that select for them. Before: "sm_90". After: legalize, emit."""
 
 from __future__ import annotations
 

@@ -37,10 +37,14 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
         raise too_much_shared(job)
     module.triple = TRIPLE
     module.data_layout = data_layout()
-    _link(module, define_intrinsics(job.intrinsics, job.request.options.fastmath))
-    _link(module, "\n".join([*map(_define_shared, job.shared_arrays), *_define_sites(job)]))
+    parts = [
+        define_intrinsics(job.intrinsics, job.request.options.fastmath),
+        *map(_define_shared, job.shared_arrays),
+        *_define_sites(job),
+        _wrap_entry(module, job),
+    ]
+    _link(module, "\n".join(parts))
     _link_libdevice(module, job)
-    _wrap_entry(module, job)
     _make_internal(module, job)
     optimise(module, job)
 
@@ -86,11 +90,12 @@ def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
     _link(module, library.extract(missing, answers))
 
 
-def _wrap_entry(module: llvm.ModuleRef, job: Job) -> None:
+def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:
+    """Give the entry's name to the kernel, whose definition is returned."""
     body = module.get_function(job.entry)
     param_types = [str(argument.type) for argument in body.arguments][1:]
     body.name = inner_name(job.entry)
-    _link(module, define_kernel(job, param_types))
+    return define_kernel(job, param_types)
 
 
 def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
@@ -117,4 +122,6 @@ def optimise(module: llvm.ModuleRef, job: Job) -> None:
     options.loop_vectorization = False
     builder = llvm.create_pass_builder(target_machine(machine_spec(job)), options)
     manager = builder.getModulePassManager()
+    # rewrites.py works on text, where only named values can be moved
+    manager.add_instruction_namer_pass()
     manager.run(module, builder)

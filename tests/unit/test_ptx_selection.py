@@ -77,7 +77,7 @@ def calling_function(name: str, signature: str, index: int) -> str:
         f"call void @{name}({call})"
         if result == "void"
         else f"%r = call {result} @{name}({call})\n store {result} %r, ptr %out"
-    )  # noqa: E501
+    )
     return f"declare {result} @{name}({declared})\ndefine void @f{index}({outer}) {{\n {body}\n ret void\n}}\n"
 
 
@@ -100,7 +100,7 @@ def test_every_intrinsic_of_the_table_is_selected(run_python, tmp_path):
         name
         for name in SELECTABLE
         if any(is_selectable(full) and f"{full}.".startswith(f"llvm.{name}.") for full in table)
-    }  # noqa: E501
+    }
     assert tried | WITHOUT_A_CALL == SELECTABLE
     script, module = tmp_path / "child.py", tmp_path / "module.ll"
     module.write_text("".join(calling_function(name, s, i) for i, (name, s) in enumerate(table.items())))

@@ -1,0 +1,96 @@
+"""Edits of LLVM assembly and PTX that llvmlite offers no pass or switch for. Before: legalize. After: emit.
+
+Each takes a text and gives a text that means the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_ARITHMETIC = re.compile(r"^(  %\S+ = f(?:add|sub|mul|neg|div)) ", re.MULTILINE)
+_DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
+_SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
+)
+_VALUE = re.compile(r"%[\w.$]+")
+_CALL_NUMBER = re.compile(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
+_LABEL = re.compile(r"^(\$L\w+):$", re.MULTILINE)
+_BARRIER = re.compile(r"^\t(?:bar|barrier)\.", re.MULTILINE)
+
+
+def permit_fast_forms(text: str, fastmath: bool) -> str:
+    """Let multiply-add pairs become `fma`, as CUDA does by default; under fastmath also let division and square root be
+    approximate, as nvcc's -use_fast_math does. Source: LLVM Language Reference, "Fast-Math Flags"."""
+    text = _ARITHMETIC.sub(r"\1 contract ", text)
+    if fastmath:
+        text = _DIVISION.sub(r"\1 afn arcp ", text)
+        text = _SQUARE_ROOT.sub(r"\1 afn ", text)
+    return text
+
+
+def merge_address_sums(text: str) -> str:
+    """Make `(base + row) + column` one sum of integers and one address, where a basic block has several addresses
+    with one column.
+
+    LLVM 22's instruction combiner splits them, which costs a stencil two registers and five of 63 machine
+    instructions: NVPTX finds common parts of integer sums, not of addresses. All values must have names. May go when
+    benchmarks/ptx_quality.py shows the same without it.
+    """
+    uses = Counter(_VALUE.findall(text))
+    return "\n".join(line for block in _split_blocks(text) for line in _merge_in_block(block, uses))
+
+
+def _split_blocks(text: str) -> list[list[str]]:
+    """The lines of a text, cut before each label and each line outside functions."""
+    blocks: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        if not line.startswith("  "):
+            blocks.append([])
+        blocks[-1].append(line)
+    return blocks
+
+
+def _merge_in_block(block: list[str], uses: Counter[str]) -> list[str]:
+    addresses = {found["name"]: found for line in block if (found := _ADDRESS.fullmatch(line))}
+    splits = {
+        outer["name"]: (inner, outer)
+        for outer in addresses.values()
+        # used by nothing but this address: one mention where it is made, one here
+        if (inner := addresses.get(outer["base"])) and inner["type"] == outer["type"] and uses[inner["name"]] == 2
+    }
+    columns = Counter(outer["index"] for _inner, outer in splits.values())
+    merged = {name: (inner, outer) for name, (inner, outer) in splits.items() if columns[outer["index"]] > 1}
+    gone = {inner["name"] for inner, _outer in merged.values()}
+    lines = []
+    for line in block:
+        found = _ADDRESS.fullmatch(line)
+        if found and found["name"] in merged:
+            inner, outer = merged[found["name"]]
+            name, type_ = outer["name"], outer["type"]
+            lines.append(f"  {name}.sum = add i64 {inner['index']}, {outer['index']}")
+            lines.append(f"  {name} = getelementptr {type_}, ptr {inner['base']}, i64 {name}.sum")
+        elif not (found and found["name"] in gone):
+            lines.append(line)
+    return lines
+
+
+def strip_call_numbers(ptx: str) -> str:
+    """LLVM numbers calls through the whole life of the process, so PTX would depend on what was compiled before."""
+    return _CALL_NUMBER.sub(r"\1", ptx)
+
+
+def keep_barrier_loops_rolled(ptx: str) -> str:
+    """Ask ptxas not to unroll loops that hold a barrier: no instruction moves across one, so copies gain nothing.
+
+    A tiled matrix product takes 117 machine instructions instead of 450. Source: PTX ISA, ".pragma", "nounroll".
+    """
+    pieces, end = [], 0
+    for label in _LABEL.finditer(ptx):
+        back = ptx.rfind(f" \t{label[1]};", label.end())
+        pieces.append(ptx[end : label.end()])
+        end = label.end()
+        if back >= 0 and _BARRIER.search(ptx, label.end(), back):
+            pieces.append('\n\t.pragma "nounroll";')
+    return "".join([*pieces, ptx[end:]])
