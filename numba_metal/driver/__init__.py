@@ -1,0 +1,23 @@
+"""Metal as a back-end: Apple GPUs through PyObjC, which is imported when a device is looked for. Before: Artifact.
+
+`abi.py` is what kernels and driver agree on; `device.py` … `batch.py` run them.
+"""
+
+from numba_gpucore.base.backend import Backend
+from numba_metal.driver.abi import LAUNCH_ABI
+from numba_metal.driver.device import count_devices, open_device
+
+
+def _toolchain_id() -> str:
+    """An Artifact is text, which the system's own compiler takes when it is loaded: no tool of ours decides it."""
+    return "msl"
+
+
+BACKEND = Backend(
+    kind="metal",
+    launch_abi=LAUNCH_ABI,
+    toolchain_id=_toolchain_id,
+    count_devices=count_devices,
+    open_device=open_device,
+    codegen="numba_metal.codegen:CODEGEN",
+)

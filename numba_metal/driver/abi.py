@@ -1,5 +1,5 @@
-"""How a kernel meets its launch: binding indices and facts. Read by numba_metal.codegen (writes the kernel's signature)
-and by numba_metal.driver (binds the buffers). Standard library only; a change raises BACKEND.launch_abi.
+"""How a kernel meets its launch: binding indices and facts. Before: nothing. After: numba_metal.codegen writes the
+kernel's signature by it, numba_metal.driver binds the buffers by it. An Artifact's code is MSL text in UTF-8.
 
 =====================  ==============================================================================
 parameter              holds
@@ -20,6 +20,9 @@ from __future__ import annotations
 
 import struct
 
+#: Raised whenever Artifacts made before can no longer be launched.
+LAUNCH_ABI = 1
+
 ARGS_INDEX = 0
 MAILBOX_INDEX = 1
 LAUNCH_INDEX = 2
@@ -31,6 +34,7 @@ LAUNCH_STRUCT = struct.Struct("<QQ")
 #: Names of the Artifact's backend_facts.
 FACT_MATH_MODE = "math_mode"  # index into MATH_MODES
 FACT_MSL_VERSION = "msl_version"  # 100 * major + minor, as (3, 1) -> 301
+FACT_THROWS = "throws"  # 1 if the kernel declares the mailbox
 FACT_USES_DYNAMIC_SHARED = "uses_dynamic_shared"  # 1 if the kernel declares [[threadgroup(0)]]
 
 #: In the order of MTLMathMode's values.

@@ -1,0 +1,40 @@
+"""The door to PyObjC, which is there on macOS only. Before: nothing. After: device.py and what it opens.
+
+Objective-C selectors become Python methods by PyObjC's rule (`setBytes:length:atIndex:` is `setBytes_length_atIndex_`),
+an `error:` argument becomes a second result. Names of classes and selectors are those of Apple's Metal documentation.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """metal: PyObjC's module Metal. objc: its core; threads that Python starts have no autorelease pool of their own,
+    and the main thread's is never drained, so whatever makes Metal objects does it inside `pool()`."""
+
+    metal: Any
+    objc: Any
+
+    def pool(self) -> AbstractContextManager[Any]:
+        """Release temporary Objective-C objects at the end of the `with` block."""
+        pool: AbstractContextManager[Any] = self.objc.autorelease_pool()
+        return pool
+
+    def find_devices(self) -> list[Any]:
+        """GPUs that can run our kernels: Metal 3 has the device pointers in argument structs that they rest on."""
+        devices = self.metal.MTLCopyAllDevices() or ()
+        return [device for device in devices if device.supportsFamily_(self.metal.MTLGPUFamilyMetal3)]
+
+
+def import_bridge() -> Bridge | None:
+    """PyObjC, or None where it or Metal is not installed."""
+    try:
+        objc, metal = importlib.import_module("objc"), importlib.import_module("Metal")
+    except ImportError:
+        return None
+    return Bridge(metal, objc) if hasattr(metal, "MTLCopyAllDevices") else None

@@ -1,0 +1,122 @@
+"""A loaded kernel: library, function and pipelines. Before: Artifact (MSL text). After: batch.py encodes launches."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.backend import Dim3
+from numba_gpucore.base.errors import DeviceError, LaunchError
+from numba_gpucore.base.params import POINTER_NBYTES, lay_out_params
+from numba_metal.driver.abi import (
+    FACT_MATH_MODE,
+    FACT_MSL_VERSION,
+    FACT_THROWS,
+    FACT_USES_DYNAMIC_SHARED,
+    MATH_MODES,
+)
+from numba_metal.driver.bridge import Bridge
+from numba_metal.driver.failures import refused_source
+
+#: Warp functions of the kernel language are written for this many lanes.
+_SIMD_WIDTH = 32
+
+
+class MetalProgram:
+    """base.backend.Program. Thread-safe: pipelines are only ever added.
+
+    `address_offsets`: where in the parameter block the device pointers are, in bytes.
+    """
+
+    def __init__(self, bridge: Bridge, native: Any, artifact: Artifact, number: int):
+        self.artifact = artifact
+        self.number = number
+        facts = dict(artifact.backend_facts)
+        self.throws = bool(facts.get(FACT_THROWS, 0))
+        self.uses_dynamic_shared = bool(facts.get(FACT_USES_DYNAMIC_SHARED, 0))
+        self.address_offsets = tuple(
+            slot.offset_nbytes for slot in lay_out_params(artifact.arg_types) if slot.kind == "address"
+        )
+        self._bridge = bridge
+        self._native = native
+        with bridge.pool():
+            self._function = self._find_function(_compile_library(bridge, native, artifact, facts))
+            self._pipelines = [self._make_pipeline(None)]
+        width = self._pipelines[0].threadExecutionWidth()
+        if width != _SIMD_WIDTH:
+            raise DeviceError(
+                f"kernel '{artifact.kernel_name}' runs in SIMD-groups of {width} threads on {native.name()}; "
+                f"only GPUs with {_SIMD_WIDTH} are supported"
+            )
+
+    def _find_function(self, library: Any) -> Any:
+        function = library.newFunctionWithName_(self.artifact.entry)
+        if function is None:
+            names = ", ".join(library.functionNames())
+            raise DeviceError(f"the Metal library has no kernel '{self.artifact.entry}', only {names or 'nothing'}")
+        return function
+
+    def _make_pipeline(self, max_threads: int | None) -> Any:
+        """max_threads: make the compiler leave room for blocks of that many threads, at the cost of registers."""
+        descriptor = self._bridge.metal.MTLComputePipelineDescriptor.alloc().init()
+        descriptor.setComputeFunction_(self._function)
+        descriptor.setLabel_(self.artifact.kernel_name)
+        if max_threads is not None:
+            descriptor.setMaxTotalThreadsPerThreadgroup_(max_threads)
+        make = self._native.newComputePipelineStateWithDescriptor_options_reflection_error_
+        pipeline, error = make(descriptor, self._bridge.metal.MTLPipelineOptionNone, None, None)
+        if pipeline is None:
+            raise refused_source(self.artifact.kernel_name, self.artifact.code.decode(), error)
+        return pipeline
+
+    def pipeline_for(self, block: Dim3, dynamic_shared_nbytes: int) -> Any:
+        """The pipeline for a launch of this shape. Raises LaunchError where no pipeline of the kernel can run it."""
+        threads = block[0] * block[1] * block[2]
+        pipeline = self._pipelines[-1]
+        if threads > pipeline.maxTotalThreadsPerThreadgroup():
+            pipeline = self._widen(threads, pipeline.maxTotalThreadsPerThreadgroup())
+        static, limit = pipeline.staticThreadgroupMemoryLength(), self._native.maxThreadgroupMemoryLength()
+        if static + dynamic_shared_nbytes > limit:
+            raise LaunchError(
+                f"kernel '{self.artifact.kernel_name}' needs {static} bytes of static and {dynamic_shared_nbytes} of "
+                f"dynamic shared memory a block; {self._native.name()} has {limit}. Use smaller shared arrays"
+            )
+        return pipeline
+
+    def _widen(self, threads: int, previous_limit: int) -> Any:
+        with self._bridge.pool():
+            pipeline = self._make_pipeline(threads)
+        limit = pipeline.maxTotalThreadsPerThreadgroup()
+        if threads > limit:
+            raise LaunchError(
+                f"kernel '{self.artifact.kernel_name}' can have {max(limit, previous_limit)} threads a block on "
+                f"{self._native.name()}, not {threads}: it uses too many registers. Use a smaller block"
+            )
+        self._pipelines.append(pipeline)
+        return pipeline
+
+    def addresses(self, params: bytes) -> list[int]:
+        """The device pointers in a parameter block."""
+        return [_ADDRESS.unpack_from(params, offset)[0] for offset in self.address_offsets]
+
+
+_ADDRESS = struct.Struct("<Q")
+assert _ADDRESS.size == POINTER_NBYTES
+
+
+def _compile_library(bridge: Bridge, native: Any, artifact: Artifact, facts: dict[str, int]) -> Any:
+    """Raises ToolchainError, keeping the source."""
+    source = artifact.code.decode()
+    options = bridge.metal.MTLCompileOptions.alloc().init()
+    major, minor = divmod(facts[FACT_MSL_VERSION], 100)
+    options.setLanguageVersion_(major << 16 | minor)  # values of MTLLanguageVersion
+    mode = facts[FACT_MATH_MODE]
+    if hasattr(options, "setMathMode_"):  # macOS 15
+        options.setMathMode_(mode)
+    else:
+        options.setFastMathEnabled_(MATH_MODES[mode] != "safe")
+    library, error = native.newLibraryWithSource_options_error_(source, options, None)
+    if library is None:
+        raise refused_source(artifact.kernel_name, source, error)
+    return library
