@@ -16,6 +16,9 @@ _X86_64_LEVELS = (
     ("x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl"),
 )
 
+#: After a level: vectors of 512 bits are worth their while.
+WIDE_SUFFIX = "-512bit"
+
 
 def host_arch() -> str:
     """For example "x86-64-v3-linux" or "apple-m1-darwin": a level, then the system, whose object format differs."""
@@ -28,7 +31,11 @@ def _host_level() -> str:
         return "apple-m1" if sys.platform == "darwin" else "generic"
     if machine not in ("x86_64", "amd64"):
         return "generic"
-    return x86_64_level(set(_read_cpu_info().get("flags", "").split()))
+    info = _read_cpu_info()
+    level = x86_64_level(set(info.get("flags", "").split()))
+    # LLVM tunes this level for Intel's processors, which clock down at 512 bits, and AMD's (znver4, znver5) for 512.
+    is_wide = level == "x86-64-v4" and info.get("vendor_id") == "AuthenticAMD"
+    return level + WIDE_SUFFIX if is_wide else level
 
 
 def x86_64_level(flags: set[str]) -> str:

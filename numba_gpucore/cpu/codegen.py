@@ -58,7 +58,7 @@ class CpuCodegen:
             raise ToolchainError(
                 f"LLVM refused the program of '{job.entry}'; input kept in {kept.name}: {error}"
             ) from error
-        return make_target_machine(job.request.arch, job.request.options.opt).emit_object(module)
+        return make_target_machine(job.request.arch, _level(job)).emit_object(module)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         """frame_nbytes: of a suspended thread, 0 for programs without coroutines. grid_barrier, warps: 1 if used."""
@@ -71,9 +71,14 @@ class CpuCodegen:
         )
 
 
+def _level(job: Job) -> int:
+    """LLVM's optimisation level. The default asks for the usual, which is LLVM's 3 in Numba's compiler for CPUs."""
+    opt = job.request.options.opt
+    return 3 if opt == 2 else opt
+
+
 def _build(bitcode: bytes, job: Job, shape: ProgramShape) -> llvm.ModuleRef:
-    options = job.request.options
-    machine = make_target_machine(job.request.arch, options.opt)
+    machine = make_target_machine(job.request.arch, _level(job))
     program = llvm.parse_bitcode(bitcode)
     program.name = job.entry
     program.triple = machine.triple
@@ -88,7 +93,7 @@ def _build(bitcode: bytes, job: Job, shape: ProgramShape) -> llvm.ModuleRef:
     program.get_function(NATIVE_ENTRY).name = job.entry
     _internalize(program, job, recursive)
     program.verify()
-    _optimize(program, machine, options.opt)
+    _optimize(program, machine, _level(job))
     return program
 
 
@@ -112,10 +117,9 @@ def _internalize(program: llvm.ModuleRef, job: Job, recursive: frozenset[str]) -
             variable.linkage = "internal"
 
 
-def _optimize(program: llvm.ModuleRef, machine: llvm.TargetMachine, opt: int) -> None:
-    tuning = llvm.create_pipeline_tuning_options(speed_level=opt)
-    tuning.loop_vectorization = tuning.slp_vectorization = opt > 1
-    tuning.loop_unrolling = opt > 1
+def _optimize(program: llvm.ModuleRef, machine: llvm.TargetMachine, level: int) -> None:
+    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = level > 1
     builder = llvm.create_pass_builder(machine, tuning)
     inliner = llvm.create_new_module_pass_manager()
     inliner.add_global_dead_code_eliminate_pass()
@@ -149,7 +153,7 @@ def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, job: Job) 
     cleanup = llvm.create_new_module_pass_manager()
     cleanup.add_global_dead_code_eliminate_pass()
     cleanup.add_strip_dead_prototype_pass()
-    machine = make_target_machine(job.request.arch, job.request.options.opt)
+    machine = make_target_machine(job.request.arch, _level(job))
     cleanup.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
 
 

@@ -48,7 +48,17 @@ def define_intrinsics(job: Job, shape: ProgramShape) -> str:
         lines.append(f"define i32 @{site_symbol(site.content_id)}() alwaysinline {{ ret i32 {index} }}")
     lines.append(f"@gpu.row_threads = constant i64 {shape.row_threads}")
     lines.append(f"@gpu.uses_grid_barrier = constant i1 {str(shape.uses_grid_barrier).lower()}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(_declare_once(lines)) + "\n"
+
+
+def _declare_once(lines: list[str]) -> Iterator[str]:
+    """LLVM takes a declaration once in a text."""
+    seen: set[str] = set()
+    for line in lines:
+        if line not in seen:
+            yield line
+        if line.startswith("declare "):
+            seen.add(line)
 
 
 def _define(name: str) -> Iterator[str]:

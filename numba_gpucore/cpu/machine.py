@@ -7,6 +7,7 @@ import sys
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.cpu.arch import WIDE_SUFFIX
 
 
 def make_target_machine(arch: str, opt: int) -> llvm.TargetMachine:
@@ -21,4 +22,10 @@ def make_target_machine(arch: str, opt: int) -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=level, opt=opt, reloc="pic", codemodel="small")
+    return target.create_target_machine(
+        cpu=level.removesuffix(WIDE_SUFFIX),
+        features="-prefer-256-bit" if level.endswith(WIDE_SUFFIX) else "",
+        opt=opt,
+        reloc="pic",
+        codemodel="small",
+    )
