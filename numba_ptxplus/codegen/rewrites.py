@@ -14,8 +14,6 @@ _SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", 
 _ADDRESS = re.compile(
     r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
 )
-    r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
-)
 _VALUE = re.compile(r"%[\w.$]+")
 _CALL_NUMBER = re.compile(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
 _LABEL = re.compile(r"^(\$L\w+):$", re.MULTILINE)
