@@ -1,0 +1,1 @@
+"""Floating-point results as PTX rounds them. Before: NumPy. After: operations/."""
