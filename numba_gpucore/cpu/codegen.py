@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
-from numba_gpucore.base.errors import Fault, ToolchainError, UnsupportedKernelError
-from numba_gpucore.compile.intrinsics import INTRINSICS
+from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.compile.job import Job
-from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts
+from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
 from numba_gpucore.cpu.machine import make_target_machine
+from numba_gpucore.cpu.recursion import recursive_functions
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
@@ -86,10 +86,12 @@ def _build(bitcode: bytes, job: Job, shape: ProgramShape) -> llvm.ModuleRef:
     kernel = program.get_function(job.entry)
     params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
     kernel.name = KERNEL_SYMBOL
-    recursive = _recursive_functions(program, job) if job.has_recursion else frozenset()
+    recursive = recursive_functions(str(program), KERNEL_SYMBOL, job) if job.has_recursion else frozenset()
     kernel.linkage = "external"
     for text in definition_texts(job, shape, params):
         program.link_in(_parse(text, machine))
+    if _HALF.search(str(program)):
+        program.link_in(_parse(read_ir("half"), machine))
     program.get_function(NATIVE_ENTRY).name = job.entry
     _internalize(program, job, recursive)
     program.verify()
@@ -107,7 +109,7 @@ def _parse(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
 def _internalize(program: llvm.ModuleRef, job: Job, recursive: frozenset[str]) -> None:
     """Only the native entry and the constant that `facts` reads stay visible; device functions get inlined."""
     for function in program.functions:
-        if function.is_declaration or function.name == job.entry:
+        if function.is_declaration or function.name == job.entry or function.linkage == llvm.Linkage.weak_any:
             continue
         function.linkage = "internal"
         if function.name not in recursive and b"noinline" not in b" ".join(function.attributes):
@@ -143,7 +145,8 @@ def _constant(module: llvm.ModuleRef, name: str) -> int:
 def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, job: Job) -> None:
     """Make `module` what `program` is: its own functions become unreachable, then go."""
     module.get_function(job.entry).name = KERNEL_SYMBOL
-    for value in (*module.functions, *module.global_variables):
+    values = (*module.functions, *module.global_variables)
+    for value in values:
         if not value.is_declaration:
             value.linkage = "internal"
     module.triple = program.triple
@@ -155,10 +158,6 @@ def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, job: Job) 
     cleanup.add_strip_dead_prototype_pass()
     machine = make_target_machine(job.request.arch, _level(job))
     cleanup.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
-
-
-def _recursive_functions(program: llvm.ModuleRef, job: Job) -> frozenset[str]:
-    raise NotImplementedError
 
 
 CODEGEN = CpuCodegen()

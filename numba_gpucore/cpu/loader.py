@@ -6,6 +6,7 @@ The one hot module that needs LLVM: MCJIT links the object into the process; not
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,16 +37,17 @@ def load_object(artifact: Artifact) -> LoadedObject:
     llvm.initialize_native_asmprinter()
     try:
         needed = undefined_symbols(artifact.code)
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, struct.error) as error:
         raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' is damaged: {error}") from error
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
+    # Making an engine is what opens the process's own symbols for `address_of_symbol`.
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     missing = [name for name in needed if name not in _LINKER_SYMBOLS and not llvm.address_of_symbol(name)]
     if missing:
         raise ToolchainError(
             f"kernel '{artifact.kernel_name}' needs {', '.join(missing)}, which this process does not have; "
             f"avoid the operation that needs it, or report it with the kernel's source"
         )
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(artifact.code))
     engine.finalize_object()
     address = engine.get_function_address(artifact.entry)
