@@ -10,8 +10,8 @@ from numba_gpucore.base.errors import DeviceError, ToolchainError
 
 #: MTLCommandBufferError -> what to do. Source: Metal, "MTLCommandBufferError".
 _ADVICE = {
-    "MTLCommandBufferErrorInternal": "run with boundscheck=True; if it stays, report it with the kernel's inspect_msl()",
-    "MTLCommandBufferErrorTimeout": "the system stops long kernels: give a launch less work, and check for endless loops",
+    "MTLCommandBufferErrorInternal": "run with boundscheck=True; if it stays, report the kernel's inspect_msl()",
+    "MTLCommandBufferErrorTimeout": "the system stops long kernels: give a launch less work, look for endless loops",
     "MTLCommandBufferErrorPageFault": "an index is out of bounds: run with boundscheck=True",
     "MTLCommandBufferErrorAccessRevoked": "the system bans programs whose kernels hang; start a new process",
     "MTLCommandBufferErrorNotPermitted": "this process may not use the GPU, for instance in the background",

@@ -10,6 +10,7 @@ import ctypes
 import mmap
 import threading
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from numba_gpucore.base.errors import DeviceMemoryError
@@ -73,22 +74,29 @@ class MemoryMap:
         self._keys: list[tuple[int, int]] = []
         # no strong references: memory is released when its last array goes
         self._references: dict[tuple[int, int], weakref.ref[MetalMemory]] = {}
+        # released since: the garbage collector may release memory while this thread holds the lock
+        self._released: deque[tuple[int, int]] = deque()
 
     def add(self, memory: MetalMemory) -> None:
         key = (memory.address, id(memory))
         with self._lock:
+            self._forget_released()
             bisect.insort(self._keys, key)
             self._references[key] = weakref.ref(memory)
 
     def remove(self, memory: MetalMemory) -> None:
-        key = (memory.address, id(memory))
-        with self._lock:
+        self._released.append((memory.address, id(memory)))
+
+    def _forget_released(self) -> None:
+        while self._released:
+            key = self._released.popleft()
             del self._keys[bisect.bisect_left(self._keys, key)]
             del self._references[key]
 
     def find(self, address: int) -> MetalMemory | None:
         """The memory that holds a byte; its end counts too, for views that are empty."""
         with self._lock:
+            self._forget_released()
             place = bisect.bisect_left(self._keys, (address + 1,)) - 1
             memory = self._references[self._keys[place]]() if place >= 0 else None
         if memory is None or address > memory.address + memory.nbytes:

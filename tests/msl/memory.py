@@ -47,6 +47,24 @@ def load_runtime(toolchain: Toolchain) -> Runtime:
     return Runtime(toolchain)
 
 
+class _Mapping:
+    """Both mappings of a region; unmapped when the last array over them goes."""
+
+    def __init__(self, runtime: Runtime, nbytes: int):
+        self._dll = runtime.dll
+        self.region = _Region()
+        if not self._dll.msl_allocate(nbytes, self.region):
+            raise MemoryError(f"cannot map {nbytes} bytes")
+
+    def protect(self, access: int) -> None:
+        if not self._dll.msl_protect(self.region, access):
+            raise MemoryError("cannot protect device memory")
+
+    def __del__(self) -> None:
+        if self.region.body_nbytes:
+            self._dll.msl_release(self.region)
+
+
 class DeviceBuffer:
     """`nbytes` of device memory, zero at first. `address` is what kernels see, `host` the same bytes as a uint8 array.
 
@@ -57,16 +75,14 @@ class DeviceBuffer:
     def __init__(self, runtime: Runtime, nbytes: int, label: str):
         self.nbytes = nbytes
         self.label = label
-        self._runtime = runtime
-        self._region = _Region()
-        if not runtime.dll.msl_allocate(nbytes, self._region):
-            raise MemoryError(f"cannot map {nbytes} bytes")
-        self.address: int = self._region.device_address
+        self._mapping = _Mapping(runtime, nbytes)
+        self.address: int = self._mapping.region.device_address
         slack = -nbytes % 16
-        whole = (ctypes.c_uint8 * (nbytes + slack)).from_address(self._region.host_address)
-        self._whole = np.frombuffer(whole, np.uint8) if nbytes else np.zeros(0, np.uint8)
-        self.host = self._whole[:nbytes]
-        self._slack = self._whole[nbytes:]
+        whole = (ctypes.c_uint8 * (nbytes + slack)).from_address(self._mapping.region.host_address)
+        whole.mapping = self._mapping  # arrays over it keep the mapping alive
+        array = np.frombuffer(whole, np.uint8) if nbytes else np.zeros(0, np.uint8)
+        self.host = array[:nbytes]
+        self._slack = array[nbytes:]
         self._slack[:] = _SLACK_BYTE
 
     @classmethod
@@ -79,8 +95,7 @@ class DeviceBuffer:
 
     def protect(self, access: int) -> None:
         """Allow kernels ACCESS_NONE, ACCESS_READ or ACCESS_READ_WRITE."""
-        if not self._runtime.dll.msl_protect(self._region, access):
-            raise MemoryError(f"cannot protect {self.label}")
+        self._mapping.protect(access)
 
     @property
     def is_overrun(self) -> bool:
@@ -94,13 +109,3 @@ class DeviceBuffer:
         if -page <= offset < self.nbytes + 2 * page:
             return f"byte {offset} of {self.label} ({self.nbytes} bytes)"
         return None
-
-    def release(self) -> None:
-        """Unmap; arrays made of `host` must be gone."""
-        if self._region.body_nbytes:
-            self._runtime.dll.msl_release(self._region)
-            self._region = _Region()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_region"):
-            self.release()

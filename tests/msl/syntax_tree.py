@@ -1,4 +1,4 @@
-"""Clang's JSON syntax tree: nodes, their types and places. Before: toolchain.py. After: lint_tree.py, lint_kernel.py."""
+"""Clang's JSON syntax tree: nodes, types and places. Before: toolchain.py. After: lint_tree.py, lint_kernel.py."""
 
 from __future__ import annotations
 
