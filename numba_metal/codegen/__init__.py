@@ -1,0 +1,82 @@
+"""Metal's code generator: device IR to MSL text. Before: compile.driver. After: Artifact, numba_metal.driver.
+
+One module a step, in this order:
+
+=====================  ============================================================================================
+legalize               inline and optimise; values named after Python variables (`name_hints`)
+ir_reader              LLVM assembly to records (`ir_types`)
+control_flow           dominators, loops
+memory_objects         which address space each pointer points into
+select_statements      which values get a statement
+variables, infer_types which values share a variable, its name, its type; element types of memory
+structure              blocks to nested constructs
+resolve_exits          constructs to `while`, `if`, `break`, `continue`
+print_body             statements, with `instructions`, `calls`, `addresses`, `atomics`, `block_memory` for their parts
+text_tree              declarations
+print_kernel           argument struct, helper functions, signature
+=====================  ============================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from numba_gpucore.base.errors import Fault, UnsupportedKernelError
+from numba_gpucore.compile.job import Job
+from numba_metal.codegen.ir_reader import IRSyntaxError, read_module
+from numba_metal.codegen.legalize import legalize_module
+from numba_metal.codegen.print_kernel import print_kernel
+from numba_metal.codegen.values import MslVersion
+from numba_metal.driver.abi import (
+    FACT_MATH_MODE,
+    FACT_MSL_VERSION,
+    FACT_THROWS,
+    FACT_USES_DYNAMIC_SHARED,
+    MATH_MODES,
+)
+
+#: The version for devices that name none: macOS 14, the oldest with bfloat16. Source: MSL specification 1.6.
+DEFAULT_MSL_VERSION = MslVersion(3, 1)
+_ARCH_VERSION = re.compile(r"-msl(\d+)\.(\d+)$")
+
+
+def msl_version_of(arch: str) -> MslVersion:
+    """ "apple8-msl3.2" → 3.2; the default where an architecture names none."""
+    match = _ARCH_VERSION.search(arch)
+    return MslVersion(int(match[1]), int(match[2])) if match else DEFAULT_MSL_VERSION
+
+
+class MetalCodegen:
+    """base.backend.Codegen."""
+
+    def legalize(self, module: Any, job: Job) -> None:
+        legalize_module(module, job)
+
+    def emit(self, module: Any, job: Job) -> str:
+        """MSL text. Raises UnsupportedKernelError."""
+        try:
+            records = read_module(str(module))
+        except IRSyntaxError as problem:
+            code = job.request.py_func.__code__
+            fault = Fault(code.co_filename, code.co_firstlineno, f"cannot be written in MSL: {problem}")
+            raise UnsupportedKernelError(job.request.py_func.__name__, [fault]) from problem
+        return print_kernel(records, job, msl_version_of(job.request.arch))
+
+    def assemble(self, text: str, job: Job) -> bytes:
+        """The text itself: Metal compiles it when it is loaded."""
+        return text.encode()
+
+    def facts(self, module: Any, job: Job) -> tuple[tuple[str, int], ...]:
+        version = msl_version_of(job.request.arch)
+        declared = {function.name for function in module.functions if function.is_declaration}
+        facts = {
+            FACT_MATH_MODE: MATH_MODES.index("fast" if job.request.options.fastmath else "safe"),
+            FACT_MSL_VERSION: 100 * version.major + version.minor,
+            FACT_THROWS: int("gpu.throw" in declared),
+            FACT_USES_DYNAMIC_SHARED: int("gpu.dynamic_shared" in declared),
+        }
+        return tuple(sorted(facts.items()))
+
+
+CODEGEN = MetalCodegen()

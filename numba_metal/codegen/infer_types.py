@@ -1,0 +1,211 @@
+"""MSL types of variables and of memory. Before: `variables`. After: `values` and `addresses` print with them.
+
+LLVM's integers have no sign and its pointers no element type. A wrong choice costs only casts, so both are chosen by
+vote: what a value is used for, and what is read and written through a pointer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from numba_metal.codegen.expressions import int_type, scalar_type
+from numba_metal.codegen.ir_types import (
+    ConstExpr,
+    ConstInt,
+    FloatType,
+    Function,
+    GlobalRef,
+    Instr,
+    IntType,
+    Local,
+    PointerType,
+    StructType,
+    Type,
+    Value,
+    field_offset,
+    size_of,
+)
+from numba_metal.codegen.memory_objects import Address, MemoryObject, Step
+from numba_metal.codegen.select_statements import Selection
+from numba_metal.codegen.variables import Variables
+
+_SIGNED_USES = frozenset("sdiv srem ashr sext sitofp".split())
+_UNSIGNED_USES = frozenset("udiv urem lshr zext uitofp".split())
+_WRAPPING = frozenset("add sub mul shl".split())
+_BYTE = "uchar"
+
+
+def resolve_address(selection: Selection, value: Value) -> Address:
+    """Follow the getelementptrs that have no variable of their own down to a base."""
+    steps: list[Step] = []
+    offset_nbytes = 0
+    while True:
+        if isinstance(value, Local) and value.name in selection.inline:
+            instr = selection.definitions[value.name]
+            opcode, operands, source = instr.opcode, instr.operands, instr.source_type
+        elif isinstance(value, ConstExpr):
+            opcode, operands, source = value.opcode, value.operands, value.source_type
+        else:
+            break
+        if opcode == "getelementptr":
+            assert source is not None
+            new_steps, new_offset = _steps_of(source, operands[1:])
+            steps[:0] = new_steps
+            offset_nbytes += new_offset
+        elif opcode not in ("freeze", "addrspacecast", "bitcast"):
+            break
+        value = operands[0]
+    return Address(value, tuple(steps), offset_nbytes)
+
+
+def _steps_of(source: Type, indices: tuple[Value, ...]) -> tuple[list[Step], int]:
+    steps: list[Step] = []
+    offset_nbytes = 0
+    type_: Type = source
+    for position, index in enumerate(indices):
+        if position and isinstance(type_, StructType):
+            assert isinstance(index, ConstInt)
+            offset_nbytes += field_offset(type_, index.value)
+            type_ = type_.items[index.value]
+            continue
+        if position:
+            type_ = type_.item  # type: ignore[union-attr]
+        if isinstance(index, ConstInt):
+            offset_nbytes += index.value * size_of(type_)
+        else:
+            steps.append(Step(index, size_of(type_)))
+    return steps, offset_nbytes
+
+
+class Types:
+    """`pointee[object]`: the MSL element type of a memory object."""
+
+    def __init__(self, selection: Selection, variables: Variables, known: Mapping[str, str]):
+        """`known`: element types of pointer parameters by parameter name, from the kernel's signature."""
+        self._selection = selection
+        self._variables = variables
+        self._votes = _vote_on_signs(selection)
+        self.pointee: dict[MemoryObject, str] = _choose_pointees(selection, self._votes, known)
+
+    def is_signed(self, name: str) -> bool:
+        """Whether the variable that holds integer `%name` is signed."""
+        return sum(self._votes[member] for member in self._variables.members(name)) >= 0
+
+    def of_variable(self, name: str) -> str:
+        type_ = self._selection.definitions[name].type
+        if isinstance(type_, StructType):
+            # A cmpxchg: only the old value is kept.
+            type_ = type_.items[0]
+        if isinstance(type_, PointerType):
+            return self.of_pointer(Local(name, type_))
+        if isinstance(type_, IntType):
+            return int_type(type_.bits, self.is_signed(name))
+        return scalar_type(type_)
+
+    def of_pointer(self, value: Value) -> str:
+        return f"{self._selection.origins.space(value)} {self.element(value)}*"
+
+    def element(self, value: Value) -> str:
+        objects = sorted(self._selection.origins.of(value), key=str)
+        return self.pointee.get(objects[0], _BYTE) if objects else _BYTE
+
+
+def _vote_on_signs(selection: Selection) -> Counter[str]:
+    """Positive for integers that are mostly used as signed ones."""
+    votes: Counter[str] = Counter()
+    for number in selection.flow.order:
+        for instr in selection.function.blocks[number].instrs:
+            names = [operand.name for operand in instr.operands if isinstance(operand, Local)]
+            weight = _sign_of_use(instr)
+            for name in names:
+                votes[name] += weight
+            if instr.opcode in _WRAPPING and instr.name is not None and "nsw" not in instr.flags:
+                votes[instr.name] -= 1
+    return votes
+
+
+def _sign_of_use(instr: Instr) -> int:
+    if instr.opcode == "icmp" and "samesign" not in instr.flags:
+        return {"s": 1, "u": -1}.get(instr.detail[0], 0)
+    if instr.opcode in _SIGNED_USES:
+        return 1
+    if instr.opcode in _UNSIGNED_USES and "nneg" not in instr.flags:
+        return -1
+    if instr.opcode in _WRAPPING:
+        return 0 if "nsw" in instr.flags else -1
+    if instr.opcode == "call" and instr.detail.startswith(("llvm.s", "llvm.abs", "llvm.u")):
+        return -1 if instr.detail.startswith("llvm.u") else 1
+    return 0
+
+
+def memory_accesses(function: Function) -> Iterator[tuple[Instr, Value, Type]]:
+    """Every instruction that reads or writes memory, with its pointer and the type that it moves."""
+    for block in function.blocks:
+        for instr in block.instrs:
+            if instr.opcode in ("load", "atomicrmw", "cmpxchg"):
+                assert instr.source_type is not None
+                yield instr, instr.operands[0], instr.source_type
+            elif instr.opcode == "store":
+                assert instr.source_type is not None
+                yield instr, instr.operands[1], instr.source_type
+
+
+def _choose_pointees(
+    selection: Selection, signs: Counter[str], known: Mapping[str, str]
+) -> dict[MemoryObject, str]:
+    leaders = _join_objects(selection)
+    votes: dict[MemoryObject, Counter[Type]] = {}
+    odd_addresses: Counter[MemoryObject] = Counter()
+    sign_votes: Counter[MemoryObject] = Counter()
+    for instr, pointer, type_ in memory_accesses(selection.function):
+        address = resolve_address(selection, pointer)
+        for obj in selection.origins.of(pointer):
+            leader = leaders[obj]
+            votes.setdefault(leader, Counter())[type_] += 1
+            odd_addresses[leader] += not address.is_multiple_of(size_of(type_))
+            values = [instr.name] if instr.opcode == "load" else [o.name for o in instr.operands if isinstance(o, Local)]
+            sign_votes[leader] += sum(signs[name] for name in values if name is not None)
+    pointees: dict[MemoryObject, str] = {}
+    for obj, leader in leaders.items():
+        counts = votes.get(leader, Counter())
+        if obj.name in known:
+            pointees[leader] = known[obj.name]
+        elif leader not in pointees:
+            pointees[leader] = _most_voted(counts, odd_addresses[leader], sign_votes[leader] >= 0)
+    return {obj: pointees[leader] for obj, leader in leaders.items()}
+
+
+def _most_voted(counts: Counter[Type], odd_addresses: int, signed: bool) -> str:
+    scalars = [type_ for type_ in counts if isinstance(type_, (IntType, FloatType)) and size_of(type_) <= 8]
+    if not scalars or 2 * odd_addresses > counts.total():
+        return _BYTE
+    winner = max(scalars, key=lambda type_: (counts[type_], size_of(type_), str(type_)))
+    if winner == FloatType("double"):
+        return _BYTE
+    if winner == IntType(1):
+        winner = IntType(8)
+    return scalar_type(winner, signed or isinstance(winner, FloatType))
+
+
+def _join_objects(selection: Selection) -> dict[MemoryObject, MemoryObject]:
+    """Objects that one pointer can point into share an element type; maps each to the first of its group."""
+    leaders: dict[MemoryObject, MemoryObject] = {}
+
+    def find(obj: MemoryObject) -> MemoryObject:
+        leaders.setdefault(obj, obj)
+        while leaders[obj] != obj:
+            obj = leaders[obj]
+        return obj
+
+    groups = list(selection.origins.objects.values())
+    groups += [selection.origins.of(op) for _i, op, _t in memory_accesses(selection.function) if _is_constant(op)]
+    for group in groups:
+        ordered = sorted(group, key=str)
+        for obj in ordered:
+            leaders[find(obj)] = find(ordered[0])
+    return {obj: find(obj) for obj in list(leaders)}
+
+
+def _is_constant(value: Value) -> bool:
+    return isinstance(value, (GlobalRef, ConstExpr))

@@ -1,0 +1,103 @@
+"""Statements as nested text, and where each variable is declared. Before: `print_kernel` fills it. After: the text.
+
+A variable is declared in the innermost scope that holds all its uses: with its first assignment where that stands
+directly in the scope, else on a line of its own before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+INDENT = "    "
+
+
+@dataclass
+class Line:
+    """One statement. defines: the variable that it assigns, `reads` those that it needs."""
+
+    text: str
+    reads: frozenset[str] = frozenset()
+    defines: str | None = None
+
+
+@dataclass
+class Group:
+    """A construct with bodies: heads[i] opens bodies[i], `tail` closes the last. reads: of heads and tail."""
+
+    heads: list[str]
+    bodies: list[Scope]
+    tail: str
+    reads: frozenset[str] = frozenset()
+
+
+Item = Union[Line, Group]
+
+
+@dataclass
+class Scope:
+    items: list[Item] = field(default_factory=list)
+
+    def add_line(self, text: str, reads: Iterable[str] = (), defines: str | None = None) -> None:
+        self.items.append(Line(text, frozenset(reads), defines))
+
+
+def declare_variables(scope: Scope, types: dict[str, str]) -> None:
+    """Put declarations into the tree; `types[name]` is the C++ type of variable `name`."""
+    _declare(scope, types, set())
+
+
+def _declare(scope: Scope, types: dict[str, str], declared: set[str]) -> None:
+    touched = [_touches(item) for item in scope.items]
+    items: list[Item] = []
+    for index, item in enumerate(scope.items):
+        for name in sorted(touched[index] - declared):
+            if not _belongs_here(name, index, scope.items, touched):
+                continue
+            declared.add(name)
+            if isinstance(item, Line) and item.defines == name and name not in item.reads:
+                item.text = f"{_declarator(types[name])}{item.text}"
+            else:
+                items.append(Line(f"{_declarator(types[name])}{name};"))
+        items.append(item)
+        if isinstance(item, Group):
+            for body in item.bodies:
+                _declare(body, types, declared)
+    scope.items = items
+
+
+def _declarator(type_: str) -> str:
+    """`float* ` keeps its star with the type, as everywhere else."""
+    return f"{type_} "
+
+
+def _touches(item: Item) -> set[str]:
+    if isinstance(item, Line):
+        return set(item.reads) | ({item.defines} if item.defines else set())
+    found = set(item.reads)
+    for body in item.bodies:
+        for inner in body.items:
+            found |= _touches(inner)
+    return found
+
+
+def _belongs_here(name: str, index: int, items: list[Item], touched: list[set[str]]) -> bool:
+    """True unless all uses lie in one body of one construct."""
+    item = items[index]
+    if any(name in later for later in touched[index + 1 :]) or isinstance(item, Line) or name in item.reads:
+        return True
+    return sum(any(name in _touches(inner) for inner in body.items) for body in item.bodies) > 1
+
+
+def render(scope: Scope, depth: int) -> Iterator[str]:
+    indent = INDENT * depth
+    for item in scope.items:
+        if isinstance(item, Line):
+            yield f"{indent}{item.text}"
+            continue
+        for head, body in zip(item.heads, item.bodies, strict=True):
+            yield f"{indent}{head}"
+            yield from render(body, depth + 1)
+        if item.tail:
+            yield f"{indent}{item.tail}"

@@ -1,0 +1,211 @@
+"""Variables of the kernel: which values share one, and what it is called. Before: `select_statements`. After: printing.
+
+A phi and the values it takes share a variable where their lives do not overlap (so `j = j + 1` needs one name, not
+three). Names come from the Python variables that Numba's lowering left in LLVM's value names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from numba_metal.codegen.ir_types import Instr, Local, PointerType
+from numba_metal.codegen.select_statements import Selection, is_python_name
+
+#: Words that cannot name a variable: C++14 [lex.key], MSL's own words (MSL specification 1.4, 2, 4, 5) and names that
+#: the emitter uses itself.
+RESERVED_NAMES = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
+    constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false
+    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast return short signed sizeof static static_assert static_cast struct switch
+    template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
+    while xor xor_eq concept requires co_await co_yield co_return char8_t
+    device threadgroup thread constant kernel vertex fragment object mesh visible stitchable intersection ray_data
+    object_data threadgroup_imageblock coherent half bfloat uchar ushort uint ulong size_t ptrdiff_t sampler texture
+    matrix array metal uniform imageblock patch_control_point tensor as_type atomic atomic_int atomic_uint atomic_bool
+    atomic_float atomic_ulong packed simd std main assert fast precise abs min max clamp select mix step sign all any
+    sin cos tan asin acos atan exp exp2 log log2 log10 pow powr sqrt rsqrt floor ceil round rint trunc fract fma fmin
+    fmax fmod fabs fdim ldexp modf popcount clz ctz rotate mulhi dot cross length distance normalize isnan isinf
+    isfinite isnormal signbit copysign divide global local generic pipe read_only write_only read_write event_t
+    INFINITY NAN MAXFLOAT HUGE_VALF HUGE_VAL INT_MAX INT_MIN NULL
+    args tid group group_size grid_size gid grid_threads lane mailbox launch dynamic_shared state
+    """.split()
+)
+
+
+class Variables:
+    """`of(name)` is the representative of the class that value `name` belongs to; `names` its C++ name."""
+
+    def __init__(self, selection: Selection):
+        self._selection = selection
+        self._parents: dict[str, str] = {}
+        self._members: dict[str, list[str]] = {}
+        for number in selection.flow.order:
+            block = selection.function.blocks[number]
+            phis = [instr for instr in block.instrs if instr.opcode == "phi"]
+            for instr in [*phis, *selection.statements[number]]:
+                if instr.name is not None:
+                    self._parents[instr.name] = instr.name
+                    self._members[instr.name] = [instr.name]
+        self._coalesce()
+        self.names = self._choose_names()
+
+    def of(self, name: str) -> str:
+        while self._parents[name] != name:
+            name = self._parents[name]
+        return name
+
+    def is_variable(self, name: str) -> bool:
+        return name in self._parents
+
+    def members(self, name: str) -> list[str]:
+        return self._members[self.of(name)]
+
+    def name(self, value_name: str) -> str:
+        return self.names[self.of(value_name)]
+
+    # -- sharing
+
+    def _coalesce(self) -> None:
+        conflicts = _find_conflicts(self._selection)
+        for number in self._selection.flow.order:
+            for phi in self._selection.function.blocks[number].instrs:
+                if phi.opcode != "phi":
+                    break
+                for operand in phi.operands:
+                    if isinstance(operand, Local) and operand.name in self._parents and operand.type == phi.type:
+                        assert phi.name is not None
+                        self._merge(phi.name, operand.name, conflicts)
+
+    def _merge(self, a: str, b: str, conflicts: dict[str, set[str]]) -> None:
+        a, b = self.of(a), self.of(b)
+        if a == b or b in conflicts.get(a, ()) or a in conflicts.get(b, ()):
+            return
+        origins, definitions = self._selection.origins, self._selection.definitions
+        if isinstance(definitions[a].type, PointerType):
+            if origins.space(definitions[a].result) != origins.space(definitions[b].result):
+                return
+        self._parents[b] = a
+        self._members[a] += self._members.pop(b)
+        merged = conflicts.pop(b, set())
+        conflicts.setdefault(a, set()).update(merged)
+        for other in merged:
+            conflicts[other].discard(b)
+            conflicts[other].add(a)
+
+    # -- names
+
+    def _choose_names(self) -> dict[str, str]:
+        taken = set(RESERVED_NAMES)
+        names: dict[str, str] = {}
+        for representative, members in self._members.items():
+            hint = self._hint(members)
+            names[representative] = unique_name(hint, taken)
+            taken.add(names[representative])
+        return names
+
+    def _hint(self, members: list[str]) -> str:
+        # A phi's own name is the variable's; what it takes may be named after something else.
+        for member in members:
+            if is_python_name(member):
+                return python_name(member)
+        instr = self._selection.definitions[members[0]]
+        if isinstance(instr.type, PointerType):
+            return "p"
+        return {"load": "loaded", "atomicrmw": "old", "cmpxchg": "old", "call": "result"}.get(instr.opcode, "t")
+
+
+def python_name(value_name: str) -> str:
+    """`x.2.0.i` → `x`: the Python variable that an LLVM value is named after."""
+    match = re.match(r"[A-Za-z_]\w*", value_name)
+    assert match is not None
+    name = match[0]
+    # Numba names blocks' and inlined callees' values after themselves; LLVM its own passes' results.
+    return name.strip("_") or "t"
+
+
+def unique_name(hint: str, taken: Iterable[str]) -> str:
+    """`hint`, or `hint_2`, `hint_3` … if that is taken. Names with two underscores are reserved ([lex.name])."""
+    hint = re.sub(r"__+", "_", hint)
+    if hint in RESERVED_NAMES:
+        hint += "_"
+    name, number = hint, 2
+    while name in taken:
+        separator = "" if hint.endswith("_") else "_"
+        name, number = f"{hint}{separator}{number}", number + 1
+    return name
+
+
+# -- lives that overlap
+
+
+def _find_conflicts(selection: Selection) -> dict[str, set[str]]:
+    """Pairs of variables of which one is defined while the other is still needed."""
+    live_out = _live_out(selection)
+    conflicts: dict[str, set[str]] = {}
+
+    def define(name: str, live: set[str]) -> None:
+        for other in live:
+            if other != name:
+                conflicts.setdefault(name, set()).add(other)
+                conflicts.setdefault(other, set()).add(name)
+
+    for number in selection.flow.order:
+        block = selection.function.blocks[number]
+        live = set(live_out[number])
+        live |= selection.reads(*block.instrs[-1].operands)
+        for instr in reversed(selection.statements[number]):
+            if instr.name is not None and _has_variable(selection, instr):
+                define(instr.name, live)
+                live.discard(instr.name)
+            live |= selection.reads(*instr.operands)
+        phis = [i.name for i in block.instrs if i.opcode == "phi" and i.name is not None]
+        for name in phis:
+            define(name, live | set(phis))
+    return conflicts
+
+
+def _has_variable(selection: Selection, instr: Instr) -> bool:
+    return instr.name is not None and instr.name not in selection.inline
+
+
+def _live_out(selection: Selection) -> dict[int, set[str]]:
+    """Variables needed at the end of each block, by the blocks behind it or by phis of the edges out of it."""
+    flow, function = selection.flow, selection.function
+    numbers = {block.label: number for number, block in enumerate(function.blocks)}
+    needed: dict[int, set[str]] = {}
+    defined: dict[int, set[str]] = {}
+    edge_reads: dict[int, set[str]] = {number: set() for number in flow.order}
+    for number in flow.order:
+        block = function.blocks[number]
+        own: set[str] = {i.name for i in block.instrs if i.opcode == "phi" and i.name is not None}
+        reads: set[str] = set()
+        for instr in selection.statements[number]:
+            reads |= selection.reads(*instr.operands) - own
+            if instr.name is not None:
+                own.add(instr.name)
+        reads |= selection.reads(*block.instrs[-1].operands) - own
+        needed[number], defined[number] = reads, own
+        for phi in block.instrs:
+            if phi.opcode != "phi":
+                break
+            for operand, label in zip(phi.operands, phi.labels, strict=True):
+                if numbers[label] in edge_reads:
+                    edge_reads[numbers[label]] |= selection.reads(operand)
+    live_out: dict[int, set[str]] = {number: set() for number in flow.order}
+    changed = True
+    while changed:
+        changed = False
+        for number in reversed(flow.order):
+            out = set(edge_reads[number])
+            for target in flow.successors[number]:
+                out |= needed[target] | (live_out[target] - defined[target])
+            if out != live_out[number]:
+                live_out[number] = out
+                changed = True
+    return live_out
+
+
+
