@@ -6,6 +6,7 @@ Numba itself is not imported for it: a stand-in for the module `numba` knows onl
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore.cuda_api.submodules import make_submodule
+from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
 
 _CUDA = "numba.cuda"
 
@@ -29,6 +30,8 @@ def install_module_as_cuda(package: ModuleType) -> None:
         sys.modules["numba"] = LazyNumba("numba")
     sys.modules[_CUDA] = package
     sys.modules["numba"].__dict__["cuda"] = package
+    for leaf in submodule_names(package):  # programs reach them as attributes of numba.cuda too
+        importlib.import_module(f"{_CUDA}.{leaf}")
 
 
 class LazyNumba(ModuleType):

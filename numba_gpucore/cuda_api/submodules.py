@@ -6,7 +6,8 @@ Where numba.cuda has a copy of a module of Numba's front end, Numba's own answer
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -14,33 +15,44 @@ from numba_gpucore.cuda_api import devicearray
 from numba_gpucore.launch.streams import Event, Stream
 from numba_gpucore.launch.wrappers import In, InOut, Out
 
-#: Name below numba.cuda → the module of Numba whose names it has.
+#: Name below numba.cuda → the modules of Numba whose names it has.
 FORWARDED = {
-    "types": "numba.core.types",
-    "extending": "numba.extending",
-    "core": "numba.core",
-    "typing": "numba.core.typing",
-    "cgutils": "numba.core.cgutils",
-    "errors": "numba.core.errors",
-    "np": "numba.np",
-    "np.numpy_support": "numba.np.numpy_support",
+    "types": ("numba.core.types",),
+    "extending": ("numba.extending", "numba.core.extending"),
+    "core": ("numba.core",),
+    "typing": ("numba.core.typing",),
+    "typeconv": ("numba.core.typeconv",),
+    "datamodel": ("numba.core.datamodel",),
+    "cgutils": ("numba.core.cgutils",),
+    "errors": ("numba.core.errors",),
+    "np": ("numba.np",),
 }
+#: Names that numba.cuda's modules have for modules of Numba.
+_RENAMED = {"extending": {"core_models": "numba.core.datamodel.models"}}
 
 
 class ForwardingModule(ModuleType):
-    """A module with the names of another one, which is imported when the first of them is asked for."""
+    """A module with the names of others, which are imported when the first name is asked for."""
 
-    def __init__(self, name: str, source: str):
-        super().__init__(name, f"The names of {source}.")
-        self._source = source
+    def __init__(self, name: str, sources: Sequence[str], renamed: Mapping[str, str]):
+        super().__init__(name, f"The names of {' and '.join(sources)}.")
+        self._sources = sources
+        self._renamed = renamed
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(self._source), name)
+        if name in self._renamed:
+            return importlib.import_module(self._renamed[name])
+        for source in self._sources:
+            module = importlib.import_module(source)
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *dir(importlib.import_module(self._source))})
+        names = {name for source in self._sources for name in dir(importlib.import_module(source))}
+        return sorted({*self.__dict__, *names, *self._renamed})
 
 
 def _own_modules(package: ModuleType) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
@@ -56,11 +68,20 @@ def _own_modules(package: ModuleType) -> Mapping[str, Callable[[], Mapping[str, 
     }
 
 
+def submodule_names(package: ModuleType) -> Sequence[str]:
+    """The modules below numba.cuda that `package` has, parents first. Below forwarded ones there are more."""
+    return sorted((*FORWARDED, *_own_modules(package)))
+
+
 def make_submodule(leaf: str, package: ModuleType) -> ModuleType | None:
     """The module `numba.cuda.<leaf>` for `package`, or None where there is no such module."""
     name = f"numba.cuda.{leaf}"
     if leaf in FORWARDED:
-        return ForwardingModule(name, FORWARDED[leaf])
+        return ForwardingModule(name, FORWARDED[leaf], _RENAMED.get(leaf, {}))
+    parent, _, rest = leaf.partition(".")
+    if rest and parent in FORWARDED:
+        source = f"{FORWARDED[parent][0]}.{rest}"
+        return ForwardingModule(name, (source,), {}) if importlib.util.find_spec(source) else None
     own = _own_modules(package)
     if leaf not in own:
         return None

@@ -39,7 +39,6 @@ def passing_cost(given: ArgType, declared: ArgType) -> int | None:
                 (given.dtype, given.ndim) == (declared.dtype, declared.ndim)
                 and declared.layout in ("A", given.layout)
                 and declared.readonly >= given.readonly
-                and declared.aligned <= given.aligned
             )
             return 1 if fits else None
         case EnumType(dtype=dtype), ScalarType():
@@ -89,14 +88,16 @@ def number_converter(type_: ScalarType) -> Callable[[Any], Any]:
     by more than rounding."""
     dtype = dtype_of(type_)
     if dtype.kind in "iu":
-        info = np.iinfo(dtype)
-        low, high = int(info.min), int(info.max)
+        bits = 8 * type_.nbytes
+        low, end = -(2 ** (bits - 1)), 2**bits
+        wrap_from = end if dtype.kind == "u" else end // 2
 
         def to_int(value: Any) -> int:
             number = int(value.real) if isinstance(value, (complex, np.complexfloating)) else int(value)
-            if number != value or not low <= number <= high:
-                raise ArgumentError(f"{value!r} cannot be passed as {type_}: it must be a whole number in [{low}, {high}]")
-            return number
+            if number != value or not low <= number < end:
+                raise ArgumentError(f"{value!r} cannot be passed as {type_}: it must be a whole number of {bits} bits")
+            # Masks are written as 0xFFFFFFFF and as -1, whatever the sign of the type: the bits are what counts.
+            return number - end if number >= wrap_from else number % end if dtype.kind == "u" else number
 
         return to_int
     if dtype.kind == "b":

@@ -33,6 +33,11 @@ class DeviceFunction:
         return self.platform.target
 
     @property
+    def _gpucore_options_(self) -> KernelOptions:
+        """Marks what kernels can call, for the compile half."""
+        return self.options
+
+    @property
     def _numba_type_(self) -> Any:
         return miss.numba_type_of(self)
 

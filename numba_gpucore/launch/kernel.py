@@ -68,6 +68,7 @@ class Kernel(KernelReports):
         self._table: dict[Hashable, _Entry] = {}
         self._parameters = inspect.signature(py_func)
         self._count = len(self._parameters.parameters)
+        self._takes_all = any(p.kind is p.VAR_POSITIONAL for p in self._parameters.parameters.values())
         for signature in signatures:
             self._require_count(signature)
 
@@ -81,6 +82,11 @@ class Kernel(KernelReports):
     @property
     def target(self) -> Target:
         return self.platform.target
+
+    @property
+    def _gpucore_options_(self) -> KernelOptions:
+        """Marks what kernels can call (a kernel can be called as a device function), for the compile half."""
+        return self.options
 
     @property
     def _numba_type_(self) -> Any:
@@ -128,13 +134,14 @@ class Kernel(KernelReports):
             raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from error
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults filled in. Raises TypeError as a call of the function would."""
+        """One argument for each parameter, defaults filled in; `*args` is a tuple. Raises ArgumentError where a call of
+        the function would raise TypeError."""
         try:
             bound = self._parameters.bind(*args, **keywords)
         except TypeError as error:
             raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from None
         bound.apply_defaults()
-        return bound.args
+        return tuple(bound.arguments.values())
 
     # Filling the table ----------------------------------------------------------------------------------------------
 
@@ -231,7 +238,7 @@ class ConfiguredKernel:
 
     def __call__(self, *args: Any, **keywords: Any) -> None:
         kernel = self.kernel
-        if keywords or len(args) != kernel._count:
+        if keywords or len(args) != kernel._count or kernel._takes_all:
             args = kernel.bind(args, keywords)
         kernel.launch(self._shape, self._stream, args)
 

@@ -55,7 +55,8 @@ def test_order_is_kept() -> None:
 
 INDICES = [
     np.s_[1], np.s_[-1], np.s_[1, 2], np.s_[:, 1], np.s_[::2], np.s_[::-1], np.s_[1:1], np.s_[..., 0],
-    np.s_[:, None, 2:], np.s_[1, ..., ::-2], np.s_[-2:, 3::-1], np.s_[:, :, :], np.s_[None], np.s_[..., None], np.s_[1, 2, ...],
+    np.s_[:, None, 2:], np.s_[1, ..., ::-2], np.s_[-2:, 3::-1], np.s_[:, :, :], np.s_[None],
+    np.s_[..., None], np.s_[1, 2, ...],
 ]  # fmt: skip
 
 

@@ -275,6 +275,15 @@ def test_whole_floats_convert_to_integers(host: FakeDevice) -> None:
     assert pack(host, 3.0, declared=(ScalarType("int32", 4),)) == struct.pack("<i", 3)
 
 
+@pytest.mark.parametrize(
+    ("value", "type_", "bits"),
+    [(0xFFFFFFFF, "int32", 0xFFFFFFFF), (-1, "uint32", 0xFFFFFFFF), (-128, "int8", 0x80), (128, "int8", 0x80)],
+)
+def test_masks_keep_their_bits(host: FakeDevice, value: int, type_: str, bits: int) -> None:
+    nbytes = np.dtype(type_).itemsize
+    assert pack(host, value, declared=(ScalarType(type_, nbytes),)) == bits.to_bytes(nbytes, "little")
+
+
 def test_large_float_becomes_infinite(host: FakeDevice) -> None:
     assert pack(host, 1e300, declared=(FLOAT32,)) == struct.pack("<f", float("inf"))
 
@@ -282,9 +291,9 @@ def test_large_float_becomes_infinite(host: FakeDevice) -> None:
 @pytest.mark.parametrize(
     ("value", "type_", "message"),
     [
-        (300, "int8", r"300 cannot be passed as int8: it must be a whole number in \[-128, 127\]"),
+        (300, "int8", r"300 cannot be passed as int8: it must be a whole number of 8 bits"),
+        (-129, "uint8", r"-129 cannot be passed as uint8"),
         (1.5, "int64", r"1\.5 cannot be passed as int64"),
-        (-1, "uint32", r"-1 cannot be passed as uint32"),
         (1j, "float32", r"the complex number 1j cannot be passed as float32"),
     ],
 )
