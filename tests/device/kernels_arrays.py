@@ -8,6 +8,7 @@ from numba_gpucore import language as gpu
 from tests.device.catalogue import Case
 
 ITEM = np.dtype([("x", np.float32), ("n", np.int32), ("ok", np.bool_)], align=True)
+ONE_DAY, TWO_DAYS = np.timedelta64(1, "D"), np.timedelta64(2, "D")
 PACKED = np.dtype([("a", np.int8), ("b", np.float32), ("c", np.int16)])
 
 
@@ -188,8 +189,8 @@ def empty_array(x, out):
 def datetimes(t, out, days):
     i = gpu.grid(1)
     if i < t.size:
-        out[i] = t[i] + np.timedelta64(2, "D")
-        days[i] = (t[i] - t[0]) / np.timedelta64(1, "D")
+        out[i] = t[i] + TWO_DAYS
+        days[i] = (t[i] - t[0]) / ONE_DAY
 
 
 def layout_case(name, make_view):
@@ -198,9 +199,7 @@ def layout_case(name, make_view):
     def make_args(rng):
         return make_view(rng), np.zeros((5, 7), np.float32)
 
-    return Case(
-        double_2d, make_args, lambda x, out: {1: 2 * x}, grid=(2, 2), block=(4, 4), name=f"double_2d_{name}"
-    )
+    return Case(double_2d, make_args, lambda x, out: {1: 2 * x}, grid=(2, 2), block=(4, 4), name=f"double_2d_{name}")
 
 
 def random(rng, shape):
@@ -262,7 +261,7 @@ CASES = (
             np.zeros(16, "datetime64[D]"),
             np.zeros(16, np.float64),
         ),
-        lambda t, out, days: {1: t + np.timedelta64(2, "D"), 2: (t - t[0]) / np.timedelta64(1, "D")},
+        lambda t, out, days: {1: t + TWO_DAYS, 2: (t - t[0]) / ONE_DAY},
         block=16,
         needs=frozenset({"float64"}),
     ),

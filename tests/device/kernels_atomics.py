@@ -246,8 +246,13 @@ CASES = (
     ),
     Case(multi_dimensional, lambda _rng: (np.zeros((3, 2, 2), np.int32),), expect_multi_dimensional, block=64),
     Case(negative_index, lambda _rng: (np.zeros(3, np.int32),), lambda out: {0: np.array([0, 0, 32])}),
-    Case(shared_counter, lambda rng: (rng.random(256) < 0.3, np.zeros(4, np.int32), np.zeros(1, np.int32)),
-         expect_shared_counter, grid=4, block=64),
+    Case(
+        shared_counter,
+        lambda rng: (rng.random(256) < 0.3, np.zeros(4, np.int32), np.zeros(1, np.int32)),
+        expect_shared_counter,
+        grid=4,
+        block=64,
+    ),
     Case(
         shared_histogram,
         lambda rng: (rng.integers(0, 16, 500, dtype=np.int32), np.zeros(16, np.int32)),

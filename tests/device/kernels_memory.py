@@ -58,7 +58,7 @@ def shared_in_device_function(x, out):
     t = gpu.threadIdx.x
     first = use_shared(x[t], t)
     gpu.syncthreads()
-    out[t] = first + use_shared(-1, t)
+    out[t] = first + use_shared(int32(-1), t)
 
 
 def shared_of_small_items(x, out):
@@ -159,7 +159,11 @@ def random_int32(shape, *rest):
 CASES = (
     Case(
         matmul_ragged,
-        lambda rng: (rng.random((13, 21), np.float32), rng.random((21, 10), np.float32), np.zeros((13, 10), np.float32)),
+        lambda rng: (
+            rng.random((13, 21), np.float32),
+            rng.random((21, 10), np.float32),
+            np.zeros((13, 10), np.float32),
+        ),
         lambda a, b, c: {2: a.astype(np.float64) @ b},
         grid=(2, 2),
         block=(TILE, TILE),

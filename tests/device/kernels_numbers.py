@@ -88,7 +88,9 @@ def float_division(x, y, out):
 def expect_float_division(x, y, out):
     """Python's own: NumPy's % differs in the sign of zero. Divisors are not zero."""
     pairs = [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
-    return {2: np.array([[a / b for a, b in pairs], [a // b for a, b in pairs], [a % b for a, b in pairs]]).astype(x.dtype)}
+    return {
+        2: np.array([[a / b for a, b in pairs], [a // b for a, b in pairs], [a % b for a, b in pairs]]).astype(x.dtype)
+    }
 
 
 def division_by_zero(x, y, out, done):
@@ -107,11 +109,11 @@ def shifts(x, n, out):
 
 def conversions(x, out):
     i = gpu.grid(1)
-    out[0, i] = int8(x[i])
-    out[1, i] = uint8(x[i])
+    out[0, i] = int8(int(x[i]))
+    out[1, i] = uint8(int(x[i]))
     out[2, i] = int(x[i]) + int32(True)
     out[3, i] = uint32(int32(x[i]))
-    out[4, i] = bool(x[i]) + np.int16(x[i])
+    out[4, i] = bool(x[i]) + np.int16(int(x[i]))
 
 
 def expect_conversions(x, out):

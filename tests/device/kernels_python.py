@@ -77,7 +77,7 @@ def make_tuples(rng):
 
 
 def tuple_items(pair, nested):
-    (c, d), e = nested
+    (c, _d), e = nested
     wanted = 2 + 3 * c + 5 + e[0] + 7 + 4 + 111
     wanted[:3] += OFFSETS
     return wanted
@@ -169,7 +169,7 @@ def make_scaler(shift):
 def conditionals(x, out):
     i = gpu.grid(1)
     v = x[i]
-    a = 1 if v > 3 and v != 5 or v == 0 else 2
+    a = 1 if (v > 3 and v != 5) or v == 0 else 2
     b = (v > 2) + (not v) * 10
     c = 0 < v < 6
     out[i] = a + 100 * b + 10_000 * c

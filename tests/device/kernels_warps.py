@@ -23,7 +23,13 @@ def shuffles(x, out):
 
 def expect_shuffles(x, out):
     warps = x.reshape(-1, 32)
-    places = [np.full(32, 5), np.where(LANE < 3, LANE, LANE - 3), np.where(LANE > 28, LANE, LANE + 3), LANE ^ 9, 31 - LANE]
+    places = [
+        np.full(32, 5),
+        np.where(LANE < 3, LANE, LANE - 3),
+        np.where(LANE > 28, LANE, LANE + 3),
+        LANE ^ 9,
+        31 - LANE,
+    ]
     return {1: np.stack([warps[:, place].ravel() for place in places])}
 
 

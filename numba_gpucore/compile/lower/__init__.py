@@ -1,6 +1,7 @@
 """How the kernel language becomes device IR, one module a feature. Before: typing. After: target context."""
 
 from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry)
+    array_assignment,
     atomics,
     bits,
     coordinates,
@@ -8,12 +9,13 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     math,
     memory,
     power,
+    reshape,
     rounding,
     synchronisation,
     ufuncs,
     warp,
 )
 from numba_gpucore.compile.lower.registry import registry
-from numba_gpucore.runtime import integer_methods  # noqa: F401 (registers overloads)
+from numba_gpucore.runtime import methods  # noqa: F401 (registers overloads)
 
 LOWERING_REGISTRIES = (registry,)

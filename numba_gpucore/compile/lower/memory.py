@@ -28,7 +28,7 @@ def _align_nbytes(context, type_: types.Array) -> int:
     return context.get_abi_alignment(context.get_data_type(type_.dtype))
 
 
-def _make_c_array(context, builder, type_: types.Array, data, extents):
+def make_c_array(context, builder, type_: types.Array, data, extents):
     """An array structure in C order over `data`; `extents` are i64 values."""
     strides = [I64(_item_nbytes(context, type_))]
     for extent in reversed(extents[1:]):
@@ -57,13 +57,13 @@ def _lower_shared_array(context, builder, sig, _args):
     if extents == (0,):
         item_nbytes = I64(_item_nbytes(context, type_))
         count = builder.udiv(call_intrinsic(builder, "gpu.dynamic_shared_nbytes"), item_nbytes)
-        return _make_c_array(context, builder, type_, call_intrinsic(builder, "gpu.dynamic_shared"), [count])
+        return make_c_array(context, builder, type_, call_intrinsic(builder, "gpu.dynamic_shared"), [count])
     alignment = literal_alignment(sig.args[2]) if len(sig.args) == 3 else None
     nbytes = math.prod(extents) * _item_nbytes(context, type_)
     align = alignment or max(MIN_SHARED_ALIGN_NBYTES, _align_nbytes(context, type_))
     symbol = shared_symbol(_next_shared_name(builder), nbytes, align)
     data = call_placeholder(builder, symbol, POINTER, context_pointer(builder))
-    return _make_c_array(context, builder, type_, data, [I64(extent) for extent in extents])
+    return make_c_array(context, builder, type_, data, [I64(extent) for extent in extents])
 
 
 def _lower_local_array(context, builder, sig, _args):
@@ -73,7 +73,7 @@ def _lower_local_array(context, builder, sig, _args):
     item_type = context.get_data_type(type_.dtype)
     data = cgutils.alloca_once(builder, ir.ArrayType(item_type, math.prod(extents)), name="local.array")
     data.align = alignment or _align_nbytes(context, type_)
-    return _make_c_array(context, builder, type_, data, [I64(extent) for extent in extents])
+    return make_c_array(context, builder, type_, data, [I64(extent) for extent in extents])
 
 
 for _args in ((types.Any, types.Any), (types.Any, types.Any, types.Any)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numba_gpucore import language
-from numba_gpucore.compile.numba_api import errors, templates, types
+from numba_gpucore.compile.numba_api import datamodel, errors, templates, types
 from numba_gpucore.compile.typing.registry import declare_typer, registry
 
 VECTORS = (language.threadIdx, language.blockIdx, language.blockDim, language.gridDim)
@@ -15,6 +15,10 @@ class VectorType(types.Dummy):
     def __init__(self, vector: language.KernelVector):
         self.vector = vector
         super().__init__(vector.name)
+
+
+# A vector assigned to a variable is a value without bits.
+datamodel.register_default(VectorType)(datamodel.models.OpaqueModel)
 
 
 @registry.register_attr

@@ -1,0 +1,29 @@
+"""Methods that Numba lacks, or has only with a heap. Before: a kernel uses one. After: compiled for the device."""
+
+from numba.core import types
+from numba.extending import overload_method
+
+from numba_gpucore import language
+
+
+@overload_method(types.Integer, "bit_count", target="gpucore")
+def overload_bit_count(value):
+    def bit_count(value):
+        return language.popc(abs(value))
+
+    return bit_count
+
+
+@overload_method(types.Array, "take", target="gpucore")
+def overload_take(array, indices, axis=None):
+    """One item; Numba's `max` and `min` begin with it. Numba's own version flattens, which may need a copy."""
+    if not isinstance(indices, types.Integer) or not isinstance(axis, (type(None), types.NoneType, types.Omitted)):
+        return None
+
+    def take(array, indices, axis=None):
+        place = indices + array.size if indices < 0 else indices
+        if place < 0 or place >= array.size:
+            raise IndexError("index is out of bounds")
+        return array.flat[place]
+
+    return take
