@@ -57,7 +57,8 @@ def _normalise(name: str, value: Any) -> Any:
             raise OptionError(f"opt must be True, False or 0 to 3, not {value!r}")
         return level
     if name == "inline" and value in (True, False):
-        return "always" if value else "never"
+        # numba.cuda's True asks LLVM to inline, which happens to every device function here.
+        return "never"
     if name == "inline" and value not in ("never", "always"):
         raise OptionError(f"inline must be 'never' or 'always', not {value!r}")
     if name == "launch_bounds" and value is not None:

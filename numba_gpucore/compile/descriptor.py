@@ -60,7 +60,7 @@ class DeviceDescriptor(TargetDescriptor):
             if getattr(value, "targetdescr", None) is self:
                 return value
             return self.dispatcher_for(value.py_func, _inherited_options(value.targetoptions))
-        options = getattr(value, "_gpucore_options_", None)
+        options = getattr(value, "options", None)
         if isinstance(options, KernelOptions):
             return self.dispatcher_for(value.py_func, {"inline": options.inline, "fastmath": options.fastmath})
         return value

@@ -56,10 +56,7 @@ def set_device_flags(flags: Flags) -> None:
 
 def callee_flags(own: Flags) -> DeviceFlags:
     """The flags of a device function: those that its decorator set, else its caller's."""
-    flags = DeviceFlags()
-    for name in own.options:
-        if own.is_set(name):
-            setattr(flags, name, getattr(own, name))
+    flags = DeviceFlags(copy_from=own)
     caller = targetconfig.ConfigStack.top_or_none()
     for name in INHERITED_FLAGS:
         if caller is not None and not flags.is_set(name) and name in caller.options:

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.base.options import KernelOptions
+
 _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 
@@ -227,8 +229,8 @@ def _cell_contents(cell: types.CellType) -> Any:
 
 def _options_text(function: Any) -> str:
     """Options of a decorated function, ours or Numba's, in a text that is equal in every process."""
-    options = getattr(function, "_gpucore_options_", None)
-    if options is None:
+    options = getattr(function, "options", None)
+    if not isinstance(options, KernelOptions):
         options = sorted(getattr(function, "targetoptions", {}).items())
     return str(options)
 
