@@ -56,8 +56,12 @@ def compile_kernel(request: CompileRequest) -> Artifact:
 
 @global_compiler_lock
 def lower_kernel(request: CompileRequest) -> Lowered:
-    """Type, lower, link and validate: everything that does not depend on the back-end."""
+    """Type, lower, link and validate: everything that does not depend on the back-end.
+
+    Raises TypeError if the kernel returns a value.
+    """
     result = lower_function(request)
+    _require_no_result(result, request)
     entry = kernel_symbol(request.py_func.__name__)
     slots = lay_out_params(request.arg_types)
     entry_module = build_entry(result, request.arg_types, slots, entry)
@@ -68,7 +72,7 @@ def lower_kernel(request: CompileRequest) -> Lowered:
 
 
 def lower_function(request: CompileRequest) -> Any:
-    """Run Numba's passes over the kernel. Raises TypeError if it returns a value."""
+    """Run Numba's passes over a kernel or device function."""
     descriptor = descriptor_for(request.target.name)
     with target_override(request.target.name):
         result = compiler.compile_extra(
@@ -81,14 +85,17 @@ def lower_function(request: CompileRequest) -> Any:
             locals={},
             pipeline_class=DeviceCompiler,
         )
+    result.library.finalize()
+    return result
+
+
+def _require_no_result(result: Any, request: CompileRequest) -> None:
     if result.signature.return_type not in (types.none, types.void):
         code = request.py_func.__code__
         raise TypeError(
             f"{code.co_filename}:{code.co_firstlineno}: kernel '{request.py_func.__name__}' must have void return type, "
             f"it returns {result.signature.return_type}; store results in an array argument"
         )
-    result.library.finalize()
-    return result
 
 
 def kernel_symbol(name: str) -> str:

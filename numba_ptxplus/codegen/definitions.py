@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_ptxplus.codegen.device_math import define_math
 from numba_ptxplus.codegen.mailbox import define_throw
@@ -176,18 +177,18 @@ _BODIES: dict[str, str] = {
 }
 
 
-def define_intrinsics(names: Iterable[str], fastmath: bool) -> str:
+def define_intrinsics(names: Iterable[str], options: KernelOptions) -> str:
     """LLVM assembly that defines these intrinsics, with the declarations that it needs."""
-    texts = [_define(name, fastmath) for name in sorted(names)]
+    texts = [_define(name, options) for name in sorted(names)]
     return "\n".join([*sorted(_declarations(texts)), *texts])
 
 
-def _define(name: str, fastmath: bool) -> str:
+def _define(name: str, options: KernelOptions) -> str:
     if name == "gpu.throw":
-        return define_throw()
+        return define_throw(has_mailbox=not options.device)
     intrinsic = INTRINSICS[name]
     if name.startswith("gpu.math."):
-        return define_math(intrinsic, fastmath)
+        return define_math(intrinsic, options.fastmath)
     context = ["ptr %context"] if intrinsic.takes_context else []
     params = ", ".join(context + [f"{type_} %p{i}" for i, type_ in enumerate(intrinsic.params)])
     convergent = " convergent" if intrinsic.convergent else ""

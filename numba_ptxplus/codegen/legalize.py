@@ -1,5 +1,7 @@
 """Turn device IR into LLVM that NVPTX selects: link what it lacks, inline, optimise. Before: job. After: emit.
 
+A device function (`options.device`) keeps its own entry; a kernel's is wrapped by what the driver launches.
+
 The order matters: definitions of neutral intrinsics call libdevice, so libdevice is linked after them; everything is
 internal before the optimiser runs, so that what was inlined disappears.
 """
@@ -38,10 +40,10 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
     module.triple = TRIPLE
     module.data_layout = data_layout()
     parts = [
-        define_intrinsics(job.intrinsics, job.request.options.fastmath),
+        define_intrinsics(job.intrinsics, job.request.options),
         *map(_define_shared, job.shared_arrays),
         *_define_sites(job),
-        _wrap_entry(module, job),
+        *([] if job.request.options.device else [_wrap_entry(module, job)]),
     ]
     _link(module, "\n".join(parts))
     _link_libdevice(module, job)

@@ -31,9 +31,14 @@ def _store_register(register: str, field: int) -> str:
     )
 
 
-def define_throw() -> str:
-    """`gpu.throw`: kept out of line, so that a site costs its kernel a predicated call and nothing else."""
+def define_throw(has_mailbox: bool) -> str:
+    """`gpu.throw`: kept out of line, so that a site costs its kernel a predicated call and nothing else.
+
+    Code for other programs has no mailbox: there a throw only ends the function.
+    """
     numbers = "".join(f", i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
+    if not has_mailbox:
+        return f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline nounwind {{\n ret void\n}}"
     return (
         f"@{MAILBOX_VARIABLE} = addrspace(1) externally_initialized global ptr addrspace(1) null\n"
         f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0\n"

@@ -8,6 +8,7 @@ import pytest
 
 from numba_gpucore.base.argtypes import TupleType
 from numba_gpucore.base.errors import UnsupportedKernelError
+from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_ptxplus.codegen import CODEGEN
 from numba_ptxplus.codegen.definitions import define_intrinsics
@@ -50,7 +51,7 @@ def one_call(call: str, intrinsic: str, type_: str = "i32", **options) -> str:
 
 def test_every_neutral_intrinsic_is_defined():
     """One that lacks a definition would stay an unresolved call in somebody's kernel."""
-    text = define_intrinsics(INTRINSICS, fastmath=False)
+    text = define_intrinsics(INTRINSICS, KernelOptions())
     assert set(re.findall(r"define [^@]*@([\w.]+)\(", text)) == set(INTRINSICS)
 
 

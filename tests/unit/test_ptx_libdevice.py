@@ -6,6 +6,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from numba_gpucore.base.errors import UnsupportedKernelError
+from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_ptxplus import toolchain
 from numba_ptxplus.codegen import CODEGEN, legalize
@@ -73,7 +74,7 @@ def test_flush_to_zero_follows_fastmath(answers, flushes, library):
 
 @pytest.mark.parametrize("fastmath", [False, True])
 def test_every_math_intrinsic_has_its_function(library, fastmath):
-    module = llvm.parse_assembly(define_intrinsics([n for n in INTRINSICS if n.startswith("gpu.math.")], fastmath))
+    module = llvm.parse_assembly(define_intrinsics([n for n in INTRINSICS if n.startswith("gpu.math.")], KernelOptions(fastmath=fastmath)))
     needed = {f.name for f in module.functions if f.name.startswith("__nv_")}
     assert needed <= library.names
 

@@ -1,0 +1,122 @@
+"""PTX for other tools, without a GPU. Before: a Python function and its types. After: files, nvcc, CUDA C++ programs.
+
+Loaded when one of its functions is first asked for: it imports the compiler. Names and parameters are numba.cuda's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numba_gpucore.base.argtypes import ArgType
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.compile.driver import Lowered, load_codegen, lower_kernel
+from numba_gpucore.compile.exported_function import lower_device_function
+from numba_gpucore.compile.numba_api import sigutils, types
+from numba_gpucore.compile.numba_types import from_numba
+from numba_ptxplus.codegen.architectures import arch_of
+from numba_ptxplus.codegen.disassemble import disassemble_cubin
+from numba_ptxplus.driver.abi import LAUNCH_ABI, DeviceCode
+from numba_ptxplus.target import TARGET
+
+CODEGEN_PATH = "numba_ptxplus.codegen:CODEGEN"
+DEFAULT_CC = (9, 0)
+_ABIS = ("c", "numba")
+
+
+def compile_ptx(
+    pyfunc: Callable[..., Any],
+    sig: Any,
+    device: bool = False,
+    cc: tuple[int, int] | str = DEFAULT_CC,
+    fastmath: bool = False,
+    debug: bool = False,
+    lineinfo: bool = False,
+    opt: bool | int = True,
+    abi: str = "numba",
+    abi_info: Mapping[str, Any] | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None,
+    max_registers: int | None = None,
+) -> tuple[str, Any]:
+    """Compile a kernel, or with `device` a device function, to PTX for one architecture. No GPU is needed or opened.
+
+    sig: as for `jit`, e.g. "void(float32[::1], int32)"; of a declared return type of a device function only the
+    arguments count. cc: compute capability, (9, 0) or "90a". abi, abi_info: how other code calls a device function;
+    "c" takes the symbol's name from `abi_info["abi_name"]`, else from the Python function.
+
+    Returns the PTX and the Numba type that the function returns. Raises OptionError, Numba's typing errors,
+    UnsupportedKernelError.
+    """
+    keywords = {
+        "device": device,
+        "fastmath": fastmath,
+        "debug": debug,
+        "lineinfo": lineinfo,
+        "opt": opt,
+        "boundscheck": debug,
+        "launch_bounds": launch_bounds,
+        "max_registers": max_registers,
+    }
+    request = make_request(pyfunc, parse_arguments(sig, device), cc, KernelOptions.from_keywords(keywords))
+    lowered = _lower(request, abi, abi_info or {})
+    return emit(lowered, request), lowered.result.signature.return_type if device else types.void
+
+
+def compile(
+    pyfunc: Callable[..., Any],
+    sig: Any,
+    device: bool = True,
+    abi: str = "c",
+    output: str = "ptx",
+    **options: Any,
+) -> tuple[str, Any]:
+    """`compile_ptx` with numba.cuda.compile's defaults: a device function with C's convention.
+
+    output: only "ptx". NVIDIA's LTO-IR can be made by NVIDIA's own compilers only.
+    """
+    if output != "ptx":
+        raise OptionError(f"output must be 'ptx', not {output!r}: LTO-IR needs NVIDIA's compiler; nvcc -dlto takes PTX")
+    return compile_ptx(pyfunc, sig, device=device, abi=abi, **options)
+
+
+def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[list[str], Any]:
+    """As `compile`, but gives a list of all codes that have to be linked: here always one, since all is linked in."""
+    code, return_type = compile(pyfunc, sig, **options)
+    return [code], return_type
+
+
+def parse_arguments(sig: Any, device: bool) -> tuple[ArgType, ...]:
+    """The argument types of a signature. Raises TypeError if a kernel's names a return type other than void."""
+    arguments, return_type = sigutils.normalize_signature(sig)
+    if not device and return_type not in (None, types.none, types.void):
+        raise TypeError(f"a kernel must have void return type, not {return_type}, in signature {sig!r}")
+    return tuple(map(from_numba, arguments))
+
+
+def make_request(
+    pyfunc: Callable[..., Any], arg_types: tuple[ArgType, ...], cc: tuple[int, int] | str, options: KernelOptions
+) -> CompileRequest:
+    # A dispatcher or kernel object stands for the function that it was made from.
+    function = getattr(pyfunc, "py_func", pyfunc)
+    return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, LAUNCH_ABI, arch_of(cc), arg_types, options)
+
+
+def _lower(request: CompileRequest, abi: str, abi_info: Mapping[str, Any]) -> Lowered:
+    if abi not in _ABIS:
+        raise OptionError(f"abi must be 'c' or 'numba', not {abi!r}")
+    if not request.options.device:
+        return lower_kernel(request)
+    return lower_device_function(request, abi, abi_info.get("abi_name"))
+
+
+def emit(lowered: Lowered, request: CompileRequest) -> str:
+    codegen = load_codegen(request)
+    codegen.legalize(lowered.module, lowered.job)
+    return codegen.emit(lowered.module, lowered.job)
+
+
+def sass_of(code: bytes) -> str:
+    """The machine code in an Artifact's code, disassembled. Raises ToolchainError without ptxas or nvdisasm."""
+    return disassemble_cubin(DeviceCode.unpack(code).cubin)

@@ -1,0 +1,97 @@
+"""Memory that kernels can use: on the device, pinned on the host, or shared. Before: device. After: arrays, mailbox.
+
+Each is released once, by `release` or when nothing refers to it any more, the end of the process included.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from numba_gpucore.base.errors import DeviceMemoryError
+from numba_ptxplus.driver.context import PrimaryContext
+from numba_ptxplus.driver.failures import check
+
+
+class CudaMemory:
+    """Fills base.backend.Memory. `address` is what kernels see; 0 when it holds no byte."""
+
+    def __init__(self, context: PrimaryContext, address: int, nbytes: int, free: Callable[[int], Any]):
+        self._address = address
+        self.nbytes = nbytes
+        self._release = weakref.finalize(self, _release, context, free, address) if nbytes else None
+        self._released = False
+
+    @property
+    def address(self) -> int:
+        if self._released:
+            raise DeviceMemoryError("this device memory has been released")
+        return self._address
+
+    def release(self) -> None:
+        self._released = True
+        if self._release is not None:
+            self._release()
+
+
+class HostMemory(CudaMemory):
+    """Memory that the host sees too, at `host_address`. `view`: its bytes."""
+
+    def __init__(
+        self, context: PrimaryContext, address: int, host_address: int, nbytes: int, free: Callable[[int], Any]
+    ):
+        super().__init__(context, address, nbytes, lambda _address: free(host_address))
+        self.host_address = host_address
+
+    @property
+    def view(self) -> memoryview:
+        if self._released:
+            raise DeviceMemoryError("this host memory has been released")
+        return memoryview((ctypes.c_uint8 * self.nbytes).from_address(self.host_address)).cast("B")
+
+
+def _release(context: PrimaryContext, free: Callable[[int], Any], address: int) -> None:
+    with context:
+        check(free(address), "releasing memory")
+
+
+def allocate_device(context: PrimaryContext, nbytes: int) -> CudaMemory:
+    """`nbytes` bytes on the device, aligned to 256. Raises CudaMemoryError."""
+    driver = context.driver
+    if nbytes == 0:
+        return CudaMemory(context, 0, 0, driver.cuMemFree)
+    with context:
+        address = int(check(driver.cuMemAlloc(nbytes), f"allocating {nbytes} bytes on the device"))
+    return CudaMemory(context, address, nbytes, driver.cuMemFree)
+
+
+def allocate_pinned(context: PrimaryContext, nbytes: int, write_combined: bool = False) -> HostMemory:
+    """Page-locked host memory that kernels can also use in place (mapped). Raises CudaMemoryError."""
+    driver = context.driver
+    flags = driver.CU_MEMHOSTALLOC_PORTABLE | driver.CU_MEMHOSTALLOC_DEVICEMAP
+    if write_combined:
+        flags |= driver.CU_MEMHOSTALLOC_WRITECOMBINED
+    with context:
+        doing = f"allocating {nbytes} bytes of pinned host memory"
+        host_address = int(check(driver.cuMemHostAlloc(max(nbytes, 1), flags), doing))
+        address = int(check(driver.cuMemHostGetDevicePointer(host_address, 0), doing))
+    return HostMemory(context, address, host_address, max(nbytes, 1), driver.cuMemFreeHost)
+
+
+def allocate_managed(context: PrimaryContext, nbytes: int) -> HostMemory:
+    """Memory that moves between host and device on demand, at one address. Raises CudaMemoryError."""
+    driver = context.driver
+    attach = int(driver.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL)
+    with context:
+        address = int(check(driver.cuMemAllocManaged(max(nbytes, 1), attach), f"allocating {nbytes} managed bytes"))
+    return HostMemory(context, address, address, max(nbytes, 1), driver.cuMemFree)
+
+
+def buffer_address(data: memoryview) -> int:
+    """Where the bytes of a contiguous buffer lie, read-only ones included."""
+    address: int = np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
+    return address
