@@ -1,14 +1,14 @@
 """Numba kernels on Apple GPUs, in the words of numba.cuda; on the CPU where there is no such GPU.
 
-    import numba_metal as gpu
+::
 
-    @gpu.jit
+    @numba_metal.jit
     def scale(x, factor):
-        i = gpu.grid(1)
+        i = numba_metal.grid(1)
         if i < x.size:
             x[i] *= factor
 
-    scale[grid, block](array, 2.0)
+    scale[blocks, threads](array, 2.0)
 """
 
 from __future__ import annotations

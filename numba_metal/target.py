@@ -1,4 +1,4 @@
-"""The target "metal": what a numba_metal program means, and where it can run. Before: base. After: numba_metal."""
+"""The target "metal": what its programs mean, and where they can run. Before: base. After: numba_metal."""
 
 from __future__ import annotations
 

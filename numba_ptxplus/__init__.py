@@ -1,14 +1,14 @@
 """Numba kernels on NVIDIA GPUs, in the words of numba.cuda; on the CPU where there is no such GPU.
 
-    import numba_ptxplus as gpu
+import numba_ptxplus as gpu
 
-    @gpu.jit
-    def scale(x, factor):
-        i = gpu.grid(1)
-        if i < x.size:
-            x[i] *= factor
+@gpu.jit
+def scale(x, factor):
+    i = gpu.grid(1)
+    if i < x.size:
+        x[i] *= factor
 
-    scale[grid, block](array, 2.0)
+scale[grid, block](array, 2.0)
 """
 
 from __future__ import annotations

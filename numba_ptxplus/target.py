@@ -1,4 +1,4 @@
-"""The target "ptxplus": what a numba_ptxplus program means, and where it can run. Before: base. After: numba_ptxplus."""
+"""The target "ptxplus": what its programs mean, and where they can run. Before: base. After: numba_ptxplus."""
 
 from __future__ import annotations
 

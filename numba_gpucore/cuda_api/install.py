@@ -40,7 +40,7 @@ class LazyNumba(ModuleType):
     def __init__(self, name: str):
         super().__init__(name)
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
-        self.__path__: Sequence[str] = []
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__version__":

@@ -1,4 +1,4 @@
-"""The public names of a target package, most of them numba.cuda's. Before: launch, language. After: numba_metal, numba_ptxplus.
+"""The public names of a target package, most of them numba.cuda's. Before: launch, language. After: target packages.
 
 The kernel language is the same object in every package; functions that need a device are bound to the package's target.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import FunctionType, ModuleType
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from numba_gpucore import dtypes, language
@@ -113,7 +114,7 @@ def _bound_jit(platform: Platform) -> Any:
     return functools.update_wrapper(bound, jit)
 
 
-def _installer(package: str) -> FunctionType:
+def _installer(package: str) -> Callable[[], None]:
     def install_as_cuda() -> None:
         """Let `from numba import cuda` and `import numba.cuda` give this package in this process."""
         install_module_as_cuda(sys.modules[package])

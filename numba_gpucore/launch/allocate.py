@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from numba_gpucore.launch.mapped import MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.streams import check_stream
+
+Host = TypeVar("Host", bound=np.ndarray)
 
 
 class Allocator:
@@ -190,8 +192,8 @@ def strides_like(ary: Any) -> tuple[int, ...]:
     return tuple(result)
 
 
-def _host_array(cls: type, shape: Any, dtype: Any, strides: Any, order: str) -> Any:
+def _host_array(cls: type[Host], shape: Any, dtype: Any, strides: Any, order: str) -> Host:
     dtype, shape = np.dtype(dtype), check_shape(shape)
     strides = contiguous_strides(shape, dtype.itemsize, order) if strides is None else tuple(strides)
     low, high = span_nbytes(shape, strides, dtype.itemsize)
-    return np.ndarray.__new__(cls, shape, dtype, np.empty(high - low, np.uint8).data, -low, strides)
+    return cls.__new__(cls, shape, dtype, np.empty(high - low, np.uint8).data, -low, strides)

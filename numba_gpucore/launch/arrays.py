@@ -183,8 +183,7 @@ class DeviceArray:
         if not self.size:
             return
         if self.is_c_contiguous() or self.is_f_contiguous():
-            order = "C" if self.is_c_contiguous() else "F"
-            dense = np.asarray(source, dtype=self.dtype, order=order)
+            dense = np.asarray(source, dtype=self.dtype, order="C" if self.is_c_contiguous() else "F")
             self.device.write(self.memory, self._offset_nbytes(), byte_view(dense), on.queue)
         else:
             dense = np.empty(self.alloc_size, np.uint8)

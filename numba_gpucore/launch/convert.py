@@ -71,9 +71,7 @@ def _number_cost(given: ScalarType, declared: ScalarType) -> int | None:
     return None
 
 
-def choose_signature(
-    given: Sequence[ArgType], signatures: Sequence[tuple[ArgType, ...]]
-) -> tuple[ArgType, ...] | None:
+def choose_signature(given: Sequence[ArgType], signatures: Sequence[tuple[ArgType, ...]]) -> tuple[ArgType, ...] | None:
     """The declared signature nearest to the given types, the first of several equally near; None if none fits."""
     best, best_cost = None, None
     for signature in signatures:
@@ -113,7 +111,7 @@ def number_converter(type_: ScalarType) -> Callable[[Any], Any]:
 
 
 def zero_value(type_: ArgType) -> Any:
-    """A value of that type, which stands in for None. Raises ArgumentError for optional tuples of arrays and the like."""
+    """A value of that type, which stands in for None. Raises ArgumentError where there is none."""
     match type_:
         case ScalarType() | RecordType():
             return np.zeros((), dtype_of(type_))[()]

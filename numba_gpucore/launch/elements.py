@@ -63,4 +63,5 @@ def dtype_of(type_: ScalarType | RecordType) -> np.dtype:
         "offsets": [f.offset_nbytes for f in type_.fields],
         "itemsize": type_.nbytes,
     }
-    return np.dtype(layout, align=type_.aligned)  # type: ignore[call-overload]
+    dtype: np.dtype = np.dtype(layout, align=type_.aligned)  # type: ignore[call-overload]
+    return dtype

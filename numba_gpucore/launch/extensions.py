@@ -1,7 +1,7 @@
-"""Argument handlers: user code that turns its own objects into what kernels take. Before: Kernel.launch. After: signature.
+"""Argument handlers: user code that turns its objects into what kernels take. Before: Kernel.launch. After: signature.
 
-numba.cuda's protocol: `handler.prepare_args(numba_type, value, stream, retr) -> (numba_type, value)`, last handler first;
-functions appended to `retr` run after the launch. Types are Numba's, so kernels with handlers load it.
+numba.cuda's protocol: `handler.prepare_args(numba_type, value, stream, retr) -> (numba_type, value)`, the last handler
+first; functions appended to `retr` run after the launch. Types are Numba's, so kernels with handlers load it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arrays of other packages, seen through `__cuda_array_interface__`. Before: a foreign object. After: signature, marshal.
+"""Arrays of other packages, by `__cuda_array_interface__`. Before: a foreign object. After: signature, marshal.
 
 Source: the CUDA Array Interface, version 3 (numba.readthedocs.io, "CUDA Array Interface").
 """

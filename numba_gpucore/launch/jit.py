@@ -10,9 +10,9 @@ from typing import Any
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch.device_function import DeviceFunction
+from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.platform import Platform
-from numba_gpucore.launch.eager import kernel_arg_types
 
 #: Keywords of numba.cuda.jit that change neither results nor limits here: hints, or NVIDIA's tool chain only.
 _WITHOUT_EFFECT = frozenset({"forceinline", "lto", "shared_memory_carveout", "bind"})
@@ -31,7 +31,7 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
 
     def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
         if isinstance(py_func, (Kernel, DeviceFunction)):
-            raise OptionError(f"'{py_func.__name__}' has been decorated already; decorate the function once")
+            raise OptionError(f"'{py_func.py_func.__name__}' has been decorated already; decorate the function once")
         if not isinstance(py_func, FunctionType):
             raise OptionError(f"jit takes a Python function, a signature or options, not {py_func!r}")
         if inspect.iscoroutinefunction(py_func):

@@ -106,9 +106,7 @@ class Kernel(KernelReports):
         return ForAll(self, ntasks, tpb, stream, sharedmem)
 
     def __call__(self, *args: Any, **keywords: Any) -> None:
-        raise LaunchError(
-            f"kernel '{self.py_func.__name__}': launch configuration was not specified; write {SYNTAX}"
-        )
+        raise LaunchError(f"kernel '{self.py_func.__name__}': launch configuration was not specified; write {SYNTAX}")
 
     def launch(self, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> None:
         """Start the kernel. Raises ArgumentError, LaunchError, what compiling raises, and what threads threw if the
@@ -213,7 +211,7 @@ class Kernel(KernelReports):
 class ConfiguredKernel:
     """A kernel with a launch configuration; call it with the kernel's arguments."""
 
-    __slots__ = ("kernel", "_shape", "_stream")
+    __slots__ = ("_shape", "_stream", "kernel")
 
     def __init__(self, kernel: Kernel, shape: Shape, stream: Stream | None):
         self.kernel = kernel
@@ -271,7 +269,7 @@ class ForAll:
 class _Entry:
     """One row of a kernel's table: all that is known for a device and a combination of argument types."""
 
-    __slots__ = ("_device", "_program", "_packer", "_needs", "_pack", "_ends_in_launch", "configs")
+    __slots__ = ("_device", "_ends_in_launch", "_needs", "_pack", "_packer", "_program", "configs")
 
     def __init__(self, device: Device, program: Program, packer: Packer, needs: KernelNeeds):
         self._device = device

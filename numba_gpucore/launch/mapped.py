@@ -26,4 +26,3 @@ class MappedArray(np.ndarray):
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         self[...] = np.asarray(ary)
-

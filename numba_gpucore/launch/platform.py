@@ -1,4 +1,4 @@
-"""A target together with the back-ends that can run it. Before: a target package makes one. After: jit, Kernel, session."""
+"""A target together with the back-ends that can run it. Before: a target package. After: jit, Kernel, session."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class Platform:
     backends: tuple[tuple[str, str], ...]
 
     def backend_path(self, kind: str) -> str:
-        """"module:NAME" of a back-end. Raises KeyError."""
+        """Where a back-end lives, as "module:NAME". Raises KeyError."""
         return dict(self.backends)[kind]

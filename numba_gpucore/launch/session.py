@@ -1,4 +1,4 @@
-"""What a process has open: devices, and which of them each target uses. Before: settings. After: Kernel, arrays, streams.
+"""What a process has open: devices, and which of them targets use. Before: settings. After: Kernel, arrays, streams.
 
 `default_session()` is the one object of its kind in a process.
 """

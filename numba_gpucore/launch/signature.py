@@ -52,7 +52,7 @@ _ACCEPTED = (
 
 def type_key(value: Any) -> Hashable:
     """A hashable that is equal for two values only if they have one argument type. Raises ArgumentError."""
-    cls = type(value)
+    cls: Hashable = type(value)
     if cls is np.ndarray:
         return value.dtype, value.ndim, value.flags.num
     if cls is int:
@@ -60,7 +60,7 @@ def type_key(value: Any) -> Hashable:
     if cls in _KEY_IS_CLASS:
         return cls
     key = getattr(value, "gpu_type_key", None)
-    return _rare_type_key(value, cls) if key is None else key
+    return _rare_type_key(value, type(value)) if key is None else key
 
 
 def _rare_type_key(value: Any, cls: type) -> Hashable:
@@ -84,7 +84,7 @@ def arg_type_of(value: Any) -> ArgType:
     cls = type(value)
     if cls in _PYTHON_SCALARS:
         return _PYTHON_SCALARS[cls]
-    ours = getattr(value, "gpu_arg_type", None)
+    ours: ArgType | None = getattr(value, "gpu_arg_type", None)
     if ours is not None:
         return ours
     if isinstance(value, enum.Enum):
@@ -158,6 +158,6 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType:
 
 
 @lru_cache(maxsize=256)
-def namedtuple_view(cls: type) -> Any:
+def namedtuple_view(cls: Any) -> Any:
     """The named tuple class as which instances of a dataclass enter kernels: attributes by name, in order."""
     return namedtuple(cls.__name__, [field.name for field in dataclasses.fields(cls)])

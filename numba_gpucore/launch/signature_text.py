@@ -7,6 +7,7 @@ The common part of the grammar that Numba evaluates in its own namespace; for th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -106,7 +107,11 @@ class _Parser:
         short = name.rpartition(".")[2]
         if short in ("void", "none"):
             return NoneArgType()
-        constructors = {"UniTuple": self._unituple, "Tuple": self._tuple, "Array": self._array}
+        constructors: dict[str, Callable[[], ArgType]] = {
+            "UniTuple": self._unituple,
+            "Tuple": self._tuple,
+            "Array": self._array,
+        }
         constructors |= dict.fromkeys(("optional", "Optional"), self._optional)
         type_: ArgType = constructors[short]() if short in constructors else _scalar(name)
         if self._peek() == "[":

@@ -1,0 +1,96 @@
+"""The decorator's forms and options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from numba_gpucore.base.errors import KernelLanguageError, OptionError
+from numba_gpucore.dtypes import float32, int32, void
+from numba_gpucore.launch.device_function import DeviceFunction
+from numba_gpucore.launch.jit import jit
+from numba_gpucore.launch.kernel import Kernel
+from tests.unit.launch import fake_device
+
+HOST = fake_device.platform("HOST")
+
+
+def function(x):
+    """What it does."""
+
+
+@pytest.mark.parametrize(
+    "decorated",
+    [
+        jit(HOST, function),
+        jit(HOST)(function),
+        jit(HOST, fastmath=True)(function),
+        jit(HOST, "void(int32)")(function),
+        jit(HOST, ["void(int32)", (float32,)])(function),
+        jit(HOST, (int32,))(function),
+        jit(HOST, void(int32))(function),
+        jit(HOST, argtypes=(int32,))(function),
+    ],
+)
+def test_forms_that_make_kernels(decorated: Any) -> None:
+    assert isinstance(decorated, Kernel)
+    assert decorated.py_func is function
+    assert decorated.__doc__ == "What it does."
+
+
+def test_signatures_are_kept() -> None:
+    kernel = jit(HOST, ["void(int32)", (float32,)])(function)
+    assert [str(*types) for types in kernel.signatures] == ["int32", "float32"]
+
+
+@pytest.mark.parametrize(
+    "decorated",
+    [
+        jit(HOST, function, device=True),
+        jit(HOST, device=True)(function),
+        jit(HOST, "float32(float32)", device=True)(function),
+        jit(HOST, float32(float32), device=True, inline=True)(function),
+    ],
+)
+def test_forms_that_make_device_functions(decorated: Any) -> None:
+    assert isinstance(decorated, DeviceFunction)
+    assert decorated.py_func is function
+    with pytest.raises(KernelLanguageError, match="device function 'function' can be called from kernels only"):
+        decorated(1)
+
+
+def test_unknown_options_are_listed_with_the_known_ones() -> None:
+    with pytest.raises(OptionError, match=r"unknown options 'colour', 'size'; the options are boundscheck, cache,"):
+        jit(HOST, size=1, colour=2)
+
+
+def test_hints_are_taken() -> None:
+    kernel = jit(HOST, forceinline=True, lto=True, link=[])(function)
+    assert kernel.options == jit(HOST, function).options
+
+
+def test_what_is_not_offered_says_so() -> None:
+    with pytest.raises(OptionError, match="option 'link': linking foreign code is not offered"):
+        jit(HOST, link=["code.ptx"])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (5, "jit takes a Python function, a signature or options, not 5"),
+        (len, "jit takes a Python function"),
+        (jit(HOST, function), "'function' has been decorated already"),
+    ],
+)
+def test_what_cannot_be_decorated(value: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        jit(HOST)(value)
+
+
+def test_coroutines_are_refused() -> None:
+    async def waits(x):
+        pass
+
+    with pytest.raises(OptionError, match="async function"):
+        jit(HOST, waits)

@@ -1,0 +1,394 @@
+"""The kernel object: configuration, arguments, what is compiled when, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import threading
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numba_gpucore import dtypes
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.launch.allocate import Allocator
+from numba_gpucore.launch.jit import jit
+from numba_gpucore.launch.session import Session, default_session
+from tests.unit.launch import fake_device
+from tests.unit.launch.fake_device import FakeDevice
+
+HOST = fake_device.platform("HOST")
+REMOTE = fake_device.platform("REMOTE")
+
+
+def body(x, n=3, *, factor=2.0):
+    """Stands for a kernel; the fake device does not run it."""
+
+
+def two(x, y):
+    pass
+
+
+def nothing():
+    pass
+
+
+@pytest.fixture(autouse=True)
+def _compiler(requests: list[CompileRequest]) -> None:
+    pass
+
+
+def last_shape(device: FakeDevice) -> tuple[Any, Any, int]:
+    _, config, _ = device.launches[-1]
+    return config.grid, config.block, config.dynamic_shared_nbytes
+
+
+@pytest.mark.parametrize(
+    ("item", "shape"),
+    [
+        ((4, 32), ((4, 1, 1), (32, 1, 1), 0)),
+        (((4,), (8, 2)), ((4, 1, 1), (8, 2, 1), 0)),
+        (((4, 3, 2), [8, 2, 1]), ((4, 3, 2), (8, 2, 1), 0)),
+        ((np.int32(4), np.array([8, 2])), ((4, 1, 1), (8, 2, 1), 0)),
+        ((4, 32, 0), ((4, 1, 1), (32, 1, 1), 0)),
+        ((4, 32, None, 64), ((4, 1, 1), (32, 1, 1), 64)),
+        ((True, 32), ((1, 1, 1), (32, 1, 1), 0)),
+    ],
+)
+def test_configurations(host: FakeDevice, item: Any, shape: Any) -> None:
+    jit(HOST, nothing)[item]()
+    assert last_shape(host) == shape
+
+
+@pytest.mark.parametrize(
+    ("item", "error", "message"),
+    [
+        (((1, 2, 3, 4), 5), LaunchError, r"griddim must be a sequence of 1, 2 or 3 integers, got \[1, 2, 3, 4\]"),
+        ((1, (1, 2, 3, 4)), LaunchError, r"blockdim must be a sequence of 1, 2 or 3 integers, got \[1, 2, 3, 4\]"),
+        ((2.0, 3), ArgumentError, r"griddim must be a sequence of integers, got \[2\.0\]"),
+        ((2, (3, "x")), ArgumentError, r"blockdim must be a sequence of integers, got \[3, 'x'\]"),
+        (5, LaunchError, r"a launch configuration has 2 to 4 items, got 1"),
+        ((1, 2, 3), ArgumentError, r"a stream must come from stream\(\) or be 0, the default stream; got 3"),
+        ((1, 2, 0, 1.5), ArgumentError, r"dynamic shared memory is a number of bytes, got 1\.5"),
+        ((1, 2, 0, 0, 0), LaunchError, r"2 to 4 items, got 5"),
+    ],
+)
+def test_wrong_configurations(item: Any, error: type, message: str) -> None:
+    kernel = jit(HOST, nothing)
+    with pytest.raises(error, match=message):
+        kernel[item]
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ((0, 32), r"kernel 'nothing' cannot be launched on Fake Device: grid\.x is 0; it must be at least 1"),
+        ((1, (16, 0)), r"block\.y is 0; it must be at least 1"),
+        ((1, -1), r"block\.x is -1"),
+        ((2**31, 1), r"grid\.x is 2147483648; the limit is 2147483647"),
+        (((1, 65536), 1), r"grid\.y is 65536; the limit is 65535"),
+        ((1, (1, 1, 65)), r"block\.z is 65; the limit is 64"),
+        ((1, (32, 16)), r"block \(32, 16, 1\) has 512 threads; the limit is 256"),
+        ((1, 1, 0, 1025), r"1025 bytes of shared memory \(0 static, 1025 dynamic\); the limit is 1024"),
+        ((1, 1, 0, -8), r"dynamic shared memory is -8 bytes"),
+        (((0, 65536), 1), r"grid\.x is 0; .*; grid\.y is 65536"),
+    ],
+)
+def test_limits_are_named(host: FakeDevice, item: Any, message: str) -> None:
+    with pytest.raises(LaunchError, match=message):
+        jit(HOST, nothing)[item]()
+    assert host.launches == []
+
+
+def test_static_shared_memory_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_shared = partial(fake_device.artifact_for, shared_nbytes=1000)
+    monkeypatch.setattr("numba_gpucore.launch.miss.compile_kernel", needs_shared)
+    with pytest.raises(LaunchError, match=r"1100 bytes of shared memory \(1000 static, 100 dynamic\)"):
+        jit(HOST, nothing)[1, 1, 0, 100]()
+
+
+def test_launch_bounds_limit_the_block() -> None:
+    with pytest.raises(LaunchError, match=r"128 threads; the kernel's launch_bounds allow 64"):
+        jit(HOST, nothing, launch_bounds=64)[1, 128]()
+
+
+def test_call_without_configuration() -> None:
+    with pytest.raises(LaunchError, match=r"kernel 'body': launch configuration was not specified; write kernel\[grid"):
+        jit(HOST, body)(np.zeros(3))
+
+
+def test_keywords_and_defaults(host: FakeDevice) -> None:
+    kernel = jit(HOST, body)
+    array = np.zeros(4)
+    for call in (
+        lambda k: k(array),
+        lambda k: k(x=array),
+        lambda k: k(array, 3),
+        lambda k: k(array, factor=2.0),
+        lambda k: k(array, n=3, factor=2.0),
+    ):
+        call(kernel[1, 1])
+        assert host.launches[-1][2] == struct.pack("<3qd", array.ctypes.data, 4, 3, 2.0)
+    assert len(host.programs) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "kernel 'body': missing a required argument: 'x'"),
+        ((1, 2, 3, 4), "kernel 'body': too many positional arguments"),
+    ],
+)
+def test_wrong_number_of_arguments(arguments: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        jit(HOST, body)[1, 1](*arguments)
+
+
+def test_star_arguments_are_a_tuple(host: FakeDevice) -> None:
+    def variadic(x, *rest):
+        pass
+
+    jit(HOST, variadic)[1, 1](1, 2, 3.0)
+    assert host.launches[-1][2] == struct.pack("<qqd", 1, 2, 3.0)
+
+
+def test_every_wrong_argument_is_named() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        jit(HOST, two)[1, 1]([1], {})
+    assert str(caught.value).startswith(
+        "kernel 'two': argument 0 ('x'): a value of type list cannot be passed to a kernel; what can: NumPy arrays"
+    )
+    assert "; argument 1 ('y'): a value of type dict" in str(caught.value)
+
+
+def test_compiled_once_for_each_combination_of_types(requests: list[CompileRequest]) -> None:
+    kernel = jit(HOST, two)
+    for x, y in [(1, 2.0), (3, 4.0), (np.zeros(3), 1), (np.ones((2, 2))[0], 2), (1, 2.0)]:
+        kernel[1, 1](x, y)
+    assert [", ".join(map(str, request.arg_types)) for request in requests] == [
+        "int64, float64",
+        "array(float64, 1d, C), int64",
+    ]
+    assert kernel.signatures == [request.arg_types for request in requests]
+
+
+def test_request_tells_all_that_decides(requests: list[CompileRequest]) -> None:
+    jit(HOST, nothing, fastmath=True)[1, 1]()
+    (request,) = requests
+    assert (request.py_func, request.target.name) == (nothing, "tests-host")
+    assert (request.backend, request.arch) == ("fake", "fake1")
+    assert (request.codegen, request.launch_abi) == ("none:NONE", 1)
+    assert request.options.fastmath
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "expected"),
+    [
+        ({}, None, True),
+        ({}, "0", False),
+        ({"boundscheck": False}, "1", False),
+        ({"boundscheck": True}, "0", True),
+        ({"debug": True}, None, True),
+    ],
+)
+def test_bounds_checks(
+    requests: list[CompileRequest], monkeypatch: pytest.MonkeyPatch, options: dict, setting: str | None, expected: bool
+) -> None:
+    """Decorator before environment before the device's own default (on)."""
+    environ = {} if setting is None else {"NUMBA_BOUNDSCHECK": setting}
+    monkeypatch.setattr("numba_gpucore.launch.session._default", Session(environ))
+    jit(HOST, nothing, **options)[1, 1]()
+    assert requests[-1].options.boundscheck is expected
+
+
+def test_declared_signatures_are_the_only_ones(host: FakeDevice, requests: list[CompileRequest]) -> None:
+    kernel = jit(HOST, ["void(float32[:], int32)", dtypes.void(dtypes.float64[:], dtypes.int32)])(two)
+    kernel[1, 1](np.zeros(8, np.float32)[::2], 7)
+    assert host.launches[-1][2][8:] == struct.pack("<qqi", 4, 8, 7)
+    kernel[1, 1](np.zeros(3), np.int8(7))
+    assert [str(request.arg_types[0]) for request in requests] == ["array(float32, 1d, A)", "array(float64, 1d, A)"]
+    with pytest.raises(ArgumentError, match=r"No matching definition of kernel 'two' for argument types \(array\(int8"):
+        kernel[1, 1](np.zeros(3, np.int8), 7)
+
+
+def test_declared_signature_must_fit_the_function() -> None:
+    with pytest.raises(ArgumentError, match=r"kernel 'two' takes 2 arguments, signature \(int32\) has 1"):
+        jit(HOST, "void(int32)")(two)
+
+
+def test_declaring_compiles_nothing(requests: list[CompileRequest]) -> None:
+    jit(HOST, "void(int32, int32)")(two)
+    assert requests == []
+
+
+def test_compile_and_overloads(requests: list[CompileRequest], host: FakeDevice) -> None:
+    kernel = jit(HOST, two)
+    overload = kernel.compile("void(int32, float32[::1])")
+    assert [str(t) for t in overload.signature] == ["int32", "array(float32, 1d, C)"]
+    assert list(kernel.overloads) == [overload.signature]
+    assert kernel.overloads["void(int32, float32[::1])"].artifact is overload.artifact
+    assert kernel.get_max_threads_per_block() == {overload.signature: 256}
+    assert kernel.get_shared_mem_per_block(overload.signature) == 0
+    assert host.programs == []
+    kernel[1, 1](np.int32(1), np.zeros(2, np.float32))
+    assert len(requests) == 1
+
+
+def test_specialize(requests: list[CompileRequest]) -> None:
+    kernel = jit(HOST, two).specialize(1, np.zeros(3))
+    assert kernel.specialized and len(requests) == 1
+    assert kernel.get_regs_per_thread() == 0
+    with pytest.raises(LaunchError, match="already specialized"):
+        kernel.specialize(1, 2)
+    with pytest.raises(ArgumentError, match="No matching definition"):
+        kernel[1, 1](np.zeros(3), np.zeros(3))
+
+
+def test_forall(host: FakeDevice) -> None:
+    kernel = jit(HOST, nothing)
+    kernel.forall(1000)()
+    assert last_shape(host) == ((4, 1, 1), (256, 1, 1), 0)
+    kernel.forall(1000, 64, 0, 16)()
+    assert last_shape(host) == ((16, 1, 1), (64, 1, 1), 16)
+    jit(HOST, nothing, launch_bounds=32).forall(64)()
+    assert last_shape(host) == ((2, 1, 1), (32, 1, 1), 0)
+    before = len(host.launches)
+    kernel.forall(0)()
+    assert len(host.launches) == before
+    with pytest.raises(LaunchError, match="negative task count: -1"):
+        kernel.forall(-1)
+
+
+def test_configure(host: FakeDevice) -> None:
+    configured = jit(HOST, nothing).configure((2, 3), 32, sharedmem=8)
+    configured()
+    assert last_shape(host) == ((2, 3, 1), (32, 1, 1), 8)
+    assert (configured.griddim, configured.blockdim, configured.sharedmem) == ((2, 3, 1), (32, 1, 1), 8)
+
+
+def test_looks_like_its_function() -> None:
+    kernel = jit(HOST, body)
+    assert (kernel.py_func, kernel.__name__, kernel.__doc__, kernel.__module__) == (
+        body, "body", body.__doc__, __name__,
+    )  # fmt: skip
+    assert "body" in repr(kernel)
+
+
+module_kernel = jit(HOST, ["void(int64, float64)"])(two)
+
+
+def test_pickle() -> None:
+    """The function itself is pickled by name, as Python does; here the name gives the kernel, so it is put in."""
+    cls, arguments = module_kernel.__reduce__()
+    again = cls(*arguments)
+    assert again.signatures == module_kernel.signatures
+    assert pickle.loads(pickle.dumps(HOST)) == HOST
+
+
+def test_threads_launch_while_one_compiles(monkeypatch: pytest.MonkeyPatch, host: FakeDevice) -> None:
+    """A known combination of types launches although another thread is compiling."""
+    kernel = jit(HOST, two)
+    kernel[1, 1](1, 2)
+    entered, go_on = threading.Event(), threading.Event()
+
+    def slow(request: CompileRequest) -> Any:
+        entered.set()
+        assert go_on.wait(10)
+        return fake_device.artifact_for(request)
+
+    monkeypatch.setattr("numba_gpucore.launch.miss.compile_kernel", slow)
+    compiling = threading.Thread(target=lambda: kernel[1, 1](1.0, 2.0))
+    compiling.start()
+    assert entered.wait(10)
+    kernel[1, 1](3, 4)
+    assert host.launches[-1][2] == struct.pack("<qq", 3, 4)
+    go_on.set()
+    compiling.join()
+    assert host.launches[-1][2] == struct.pack("<dd", 1.0, 2.0)
+
+
+def test_threads_compile_a_combination_once(requests: list[CompileRequest]) -> None:
+    kernel = jit(HOST, two)
+    threads = [threading.Thread(target=lambda: kernel[1, 1](1, 2)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(requests) == 1
+
+
+def test_argument_handlers_run_around_the_launch(host: FakeDevice) -> None:
+    order: list[str] = []
+
+    class Doubler:
+        def prepare_args(self, ty: Any, val: Any, stream: Any, retr: list) -> tuple[Any, Any]:
+            order.append(f"prepare {ty}")
+            retr.append(lambda: order.append(f"after {len(host.launches)} launches"))
+            return ty, val * 2
+
+    jit(HOST, two, extensions=[Doubler()])[1, 1](1, 2.5)
+    assert host.launches[-1][2] == struct.pack("<qd", 2, 5.0)
+    assert order == ["prepare int64", "prepare float64", "after 1 launches", "after 1 launches"]
+
+
+def test_arguments_live_until_the_stream_has_ended(remote: FakeDevice, own_session: Session) -> None:
+    kernel = jit(REMOTE, two)
+    array = Allocator(REMOTE).to_device(np.zeros(3))
+    stream = own_session.open_stream(remote)  # type: ignore[arg-type]
+    kernel[1, 1, stream](array, 1)
+    assert stream._held[-1][0] is array
+    stream.synchronize()
+    assert stream._held == []
+
+
+def test_default_stream_holds_a_bounded_number_of_launches(remote: FakeDevice, own_session: Session) -> None:
+    kernel = jit(REMOTE, nothing)
+    for _ in range(5000):
+        kernel[1, 1]()
+    assert len(own_session.default_stream(remote)._held) <= 1024  # type: ignore[arg-type]
+    assert remote.synchronized == 5000 // 1025
+
+
+def test_many_launch_shapes_are_forgotten(host: FakeDevice) -> None:
+    kernel = jit(HOST, nothing)
+    for grid in range(1, 3000):
+        kernel[grid, 1]()
+    (entry,) = kernel._table.values()
+    assert len(entry.configs) <= 1024
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forked_child_opens_its_own_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba_gpucore.launch.session._default", None)
+    kernel = jit(HOST, two)
+    kernel[1, 1](1, 2)
+    parent = default_session().current_device(HOST)
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork in a process with threads
+        child = os.fork()
+    if child == 0:
+        device: Any = default_session().current_device(HOST)
+        kernel[1, 1](3, 4)
+        os.write(writer, bytes([device is not parent, len(device.launches), len(device.programs)]))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert tuple(os.read(reader, 3)) == (True, 1, 1)
+
+
+def test_selected_device_is_that_threads(own_session: Session) -> None:
+    kernel = jit(HOST, nothing)
+    second: Any = own_session.select_device(HOST, 1)
+    kernel[1, 1]()
+    other = threading.Thread(target=kernel[1, 1])
+    other.start()
+    other.join()
+    own_session.unselect_device(HOST)
+    kernel[1, 1]()
+    first: Any = own_session.current_device(HOST)
+    assert (len(second.launches), len(first.launches)) == (1, 2)
