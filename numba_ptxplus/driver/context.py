@@ -64,4 +64,4 @@ def import_driver() -> ModuleType:
             raise
         # cuda-bindings finds the driver's library only now
         raise DeviceError(f"NVIDIA's driver was not found: {error}") from error
-    return driver  # type: ignore[no-any-return]
+    return driver

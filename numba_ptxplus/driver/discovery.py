@@ -18,7 +18,7 @@ _LIBRARIES = {"win32": "nvcuda.dll", "darwin": None}
 
 
 def count_devices() -> int:
-    """0 where there is no GPU, no driver or no cuda-bindings. A GPU without cuda-bindings earns a PerformanceWarning."""
+    """0 where GPU, driver or cuda-bindings are missing. A GPU without cuda-bindings earns a PerformanceWarning."""
     count = count_gpus()
     if count and not has_bindings():
         warnings.warn(
