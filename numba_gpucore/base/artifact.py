@@ -32,11 +32,23 @@ class CompileRequest:
 
 
 @dataclass(frozen=True)
+class SourceCheck:
+    """A module whose `@overload`s or intrinsics took part in typing: a kernel's bytecode does not lead to them.
+
+    source_digest: of the module's file; empty if it has none, so that nobody can tell whether it changed.
+    """
+
+    module: str
+    source_digest: str
+
+
+@dataclass(frozen=True)
 class Artifact:
     """Machine code (or text that a driver compiles) for one kernel, one signature, one architecture.
 
     entry: symbol to look up in `code`. shared_nbytes: static shared memory of a block. backend_facts: what the
-    back-end's loader must know beyond that, as (name, value) pairs sorted by name.
+    back-end's loader must know beyond that, as (name, value) pairs sorted by name. sources: must be unchanged for the
+    Artifact to be right.
     """
 
     kernel_name: str
@@ -49,6 +61,7 @@ class Artifact:
     shared_nbytes: int
     sites: tuple[Site, ...]
     backend_facts: tuple[tuple[str, int], ...] = ()
+    sources: tuple[SourceCheck, ...] = ()
 
     def fact(self, name: str) -> int:
         """The value of one of `backend_facts`. Raises KeyError."""

@@ -21,7 +21,8 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey
-from numba_gpucore.launch.entry_file import DamagedEntry, Entry, SourceCheck, decode_entry, encode_entry
+from numba_gpucore.base.source import digest_module_source
+from numba_gpucore.launch.entry_file import DamagedEntry, decode_entry, encode_entry
 
 ENTRY_SUFFIX = ".gpukernel"
 _LOCK_SUFFIX = ".lock"
@@ -32,9 +33,9 @@ _LOCK_POLL_S = 0.02
 
 @dataclass(frozen=True)
 class Lookup:
-    """What a search found: an entry, or the reason why there is none."""
+    """What a search found: an Artifact, or the reason why there is none."""
 
-    entry: Entry | None
+    artifact: Artifact | None
     reason: str
 
 
@@ -70,17 +71,20 @@ class DiskCache:
         if objection:
             return self._refuse(objection)
         try:
-            entry = decode_entry(data, key, arg_types)
+            artifact = decode_entry(data, key, arg_types)
         except DamagedEntry as damage:
             return self._refuse(f"{path} is ignored: {damage}")
+        for source in artifact.sources:
+            if source.source_digest != digest_module_source(source.module):
+                return Lookup(None, f"module {source.module}, whose overloads it uses, has changed")
         if self.writable:
             with contextlib.suppress(OSError):
                 os.utime(path)
-        return Lookup(entry, "found")
+        return Lookup(artifact, "found")
 
-    def store(self, key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, ...] = ()) -> bool:
+    def store(self, key: CacheKey, artifact: Artifact) -> bool:
         """Keep an artifact; False, with one warning, where the folder does not take it."""
-        data = encode_entry(key, artifact, sources)
+        data = encode_entry(key, artifact)
         try:
             self._make_folder()
             handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")

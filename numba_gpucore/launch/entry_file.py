@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
-from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.key import CacheKey
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site
 
@@ -26,23 +26,7 @@ class DamagedEntry(Exception):
     """The bytes are no entry, or not one that fits; the text says why."""
 
 
-@dataclass(frozen=True)
-class SourceCheck:
-    """A module whose `@overload`s or intrinsics took part in typing: the bytecode of a kernel does not show them."""
-
-    module: str
-    source_digest: str
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An Artifact as kept on disk, with the sources that a hit must find unchanged."""
-
-    artifact: Artifact
-    sources: tuple[SourceCheck, ...]
-
-
-def encode_entry(key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, ...] = ()) -> bytes:
+def encode_entry(key: CacheKey, artifact: Artifact) -> bytes:
     header = {
         "key": key.text,
         "kernel_name": artifact.kernel_name,
@@ -53,7 +37,7 @@ def encode_entry(key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, 
         "shared_nbytes": artifact.shared_nbytes,
         "backend_facts": artifact.backend_facts,
         "sites": [_site_to_json(site) for site in artifact.sites],
-        "sources": [asdict(source) for source in sources],
+        "sources": [asdict(source) for source in artifact.sources],
         "code_nbytes": len(artifact.code),
         "code_digest": _digest(artifact.code),
     }
@@ -62,15 +46,15 @@ def encode_entry(key: CacheKey, artifact: Artifact, sources: tuple[SourceCheck, 
     return b"".join((MAGIC, len(signed).to_bytes(_LENGTH_NBYTES, "little"), signed, artifact.code))
 
 
-def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> Entry:
-    """The entry in `data`. Raises DamagedEntry unless it is whole and its key is `key`."""
+def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> Artifact:
+    """The Artifact in `data`. Raises DamagedEntry unless it is whole and its key is `key`."""
     header, code = read_header(data)
     if header.get("key") != key.text:
         raise DamagedEntry("it belongs to another kernel (an older format, or two keys with one digest)")
     if header["code_nbytes"] != len(code) or header["code_digest"] != _digest(code):
         raise DamagedEntry("its machine code is not what was stored")
     try:
-        artifact = Artifact(
+        return Artifact(
             kernel_name=header["kernel_name"],
             entry=header["entry"],
             backend=header["backend"],
@@ -81,11 +65,10 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
             shared_nbytes=header["shared_nbytes"],
             sites=tuple(map(_site_from_json, header["sites"])),
             backend_facts=tuple((name, value) for name, value in header["backend_facts"]),
+            sources=tuple(SourceCheck(**source) for source in header["sources"]),
         )
-        sources = tuple(SourceCheck(**source) for source in header["sources"])
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
-    return Entry(artifact, sources)
 
 
 def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -15,7 +15,7 @@ import enum
 import hashlib
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,14 @@ _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """`digest` is None when the kernel cannot be cached; `obstacle` then says which object stands in the way."""
+    """`digest` is None when the kernel cannot be cached; `obstacle` then says which object stands in the way.
+
+    functions: the Python functions that were reached, the kernel first, for the lines of exceptions.
+    """
 
     digest: str | None
     obstacle: str = ""
+    functions: tuple[Callable[..., Any], ...] = field(default=(), compare=False, repr=False)
 
 
 class _UnknownObject(Exception):
@@ -44,7 +48,7 @@ def fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
         encoder.add_function(py_func)
     except _UnknownObject as unknown:
         return Fingerprint(None, str(unknown))
-    return Fingerprint(encoder.hexdigest())
+    return Fingerprint(encoder.hexdigest(), functions=tuple(encoder.functions))
 
 
 class _Encoder:
@@ -54,6 +58,7 @@ class _Encoder:
         self._hash = hashlib.blake2b(digest_size=20)
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
+        self.functions: list[Callable[..., Any]] = []
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
@@ -77,6 +82,7 @@ class _Encoder:
         function = getattr(function, "py_func", function)
         if self._is_repeated(function):
             return
+        self.functions.append(function)
         self._put("function", function.__qualname__)
         self._add_code(function.__code__)
         self.add(function.__defaults__, function.__qualname__)

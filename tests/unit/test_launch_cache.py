@@ -11,12 +11,13 @@ from dataclasses import replace
 import pytest
 
 from numba_gpucore.base.argtypes import ArrayType, ScalarType
-from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey
 from numba_gpucore.base.site import Frame, Hole, Site
+from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.cache import DiskCache
-from numba_gpucore.launch.entry_file import MAGIC, SourceCheck, _digest, encode_entry
+from numba_gpucore.launch.entry_file import MAGIC, _digest, encode_entry
 
 ARG_TYPES = (ArrayType(ScalarType("float32", 4), 1, "C"), ScalarType("int64", 8))
 KEY = CacheKey(
@@ -55,10 +56,21 @@ def cache(tmp_path):
 
 
 def test_stored_artifact_comes_back_equal(cache):
-    sources = (SourceCheck("user.module", "ab"),)
-    assert cache.store(KEY, ARTIFACT, sources)
+    assert cache.store(KEY, ARTIFACT)
     found = cache.find(KEY, ARG_TYPES)
-    assert (found.entry.artifact, found.entry.sources, found.reason) == (ARTIFACT, sources, "found")
+    assert (found.artifact, found.reason) == (ARTIFACT, "found")
+
+
+def test_changed_overload_module_is_a_miss(cache, tmp_path, monkeypatch):
+    """The kernel's bytecode is the same, what it calls is not."""
+    monkeypatch.syspath_prepend(tmp_path)
+    source = tmp_path / "module_with_overloads.py"
+    source.write_text("GAIN = 1")
+    artifact = replace(ARTIFACT, sources=(SourceCheck(source.stem, digest_module_source(source.stem)),))
+    cache.store(KEY, artifact)
+    assert cache.find(KEY, ARG_TYPES).artifact == artifact
+    source.write_text("GAIN = 2")
+    assert "module_with_overloads" in cache.find(KEY, ARG_TYPES).reason
 
 
 def test_two_encodings_are_the_same_bytes():
@@ -119,17 +131,17 @@ def test_damaged_entry_is_a_miss_with_one_warning(cache, damage):
     cache.store(KEY, ARTIFACT)
     cache.path_of(KEY).write_bytes(DAMAGES[damage])
     with pytest.warns(CacheWarning) as caught:
-        assert cache.find(KEY, ARG_TYPES).entry is None
-        assert cache.find(KEY, ARG_TYPES).entry is None
+        assert cache.find(KEY, ARG_TYPES).artifact is None
+        assert cache.find(KEY, ARG_TYPES).artifact is None
     assert len(caught) == 1
     assert cache.store(KEY, ARTIFACT)
-    assert cache.find(KEY, ARG_TYPES).entry.artifact == ARTIFACT
+    assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
 
 
 def test_folder_in_place_of_an_entry_is_a_miss(cache):
     cache.path_of(KEY).mkdir(parents=True)
     with pytest.warns(CacheWarning):
-        assert cache.find(KEY, ARG_TYPES).entry is None
+        assert cache.find(KEY, ARG_TYPES).artifact is None
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="ownership is checked on POSIX")
@@ -139,8 +151,8 @@ def test_what_others_can_write_is_refused(cache, what):
     path = cache.folder if what == "folder" else cache.path_of(KEY)
     path.chmod(0o777)
     with pytest.warns(CacheWarning, match="can be written by others"):
-        assert cache.find(KEY, ARG_TYPES).entry is None
-    assert DiskCache(cache.folder, trusted=True).find(KEY, ARG_TYPES).entry.artifact == ARTIFACT
+        assert cache.find(KEY, ARG_TYPES).artifact is None
+    assert DiskCache(cache.folder, trusted=True).find(KEY, ARG_TYPES).artifact == ARTIFACT
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
@@ -149,7 +161,7 @@ def test_what_another_user_owns_is_refused(cache, what):
     cache.store(KEY, ARTIFACT)
     os.chown(cache.folder if what == "folder" else cache.path_of(KEY), 12345, -1)
     with pytest.warns(CacheWarning, match="belongs to user 12345"):
-        assert cache.find(KEY, ARG_TYPES).entry is None
+        assert cache.find(KEY, ARG_TYPES).artifact is None
 
 
 def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
@@ -179,7 +191,7 @@ def test_least_recently_used_entry_goes_first(tmp_path):
         os.utime(cache.path_of(key), (1000 + age, 1000 + age))
     cache.find(keys[0], ARG_TYPES)
     cache.store(keys[3], ARTIFACT)
-    assert [cache.find(key, ARG_TYPES).entry is not None for key in keys] == [True, False, True, True]
+    assert [cache.find(key, ARG_TYPES).artifact is not None for key in keys] == [True, False, True, True]
 
 
 def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
@@ -209,7 +221,7 @@ from pathlib import Path
 cache = DiskCache(Path({folder!r}))
 for _ in range(50):
     cache.store(KEY, ARTIFACT)
-    assert cache.find(KEY, ARTIFACT.arg_types).entry.artifact == ARTIFACT
+    assert cache.find(KEY, ARTIFACT.arg_types).artifact == ARTIFACT
 """
 
 
@@ -224,5 +236,5 @@ def test_reading_does_not_warn(cache):
     cache.store(KEY, ARTIFACT)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert cache.find(KEY, ARG_TYPES).entry
-        assert cache.find(replace(KEY, arch="other"), ARG_TYPES).entry is None
+        assert cache.find(KEY, ARG_TYPES).artifact
+        assert cache.find(replace(KEY, arch="other"), ARG_TYPES).artifact is None
