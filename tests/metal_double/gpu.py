@@ -1,7 +1,7 @@
 """The double's GPU: when command buffers run. Before: commands.py commits them. After: tests.msl runs their kernels.
 
-Nothing runs until the host waits or has polled often enough, so that work is as late as it can be. Queues are
-independent; a command buffer that waits for an event holds up its own queue only.
+Unless it is eager, nothing runs until the host waits or has polled often enough: work is as late as it can be. Queues
+are independent; a command buffer that waits for an event holds up its own queue only.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class Gpu:
     def submit(self, command_buffer: CommandBuffer) -> None:
         with self.lock:
             self._waiting.setdefault(command_buffer.queue, deque()).append(command_buffer)
+            while self.world.is_eager and self._step(command_buffer.queue):
+                pass
 
     def run_until_done(self, command_buffer: CommandBuffer) -> bool:
         """Let the GPU work until a command buffer has ended; False if it never will."""

@@ -14,7 +14,8 @@ class World:
     """macos: (major, minor) decides which selectors there are. max_msl_version: the newest that its compiler takes.
 
     The GPU advances when the host waits, or has asked `polls_until_done` times for a command buffer's status: so
-    programs that read too early get old bytes. pipeline_threads: kernel name -> threads a threadgroup that the compiler
+    programs that read too early get old bytes. is_eager: it runs everything at once, so that what is committed too early
+    shows. pipeline_threads: kernel name -> threads a threadgroup that the compiler
     makes room for unless it is told otherwise, 1024 for others. hangs: names of kernels that never end.
     """
 
@@ -24,6 +25,7 @@ class World:
     max_buffer_nbytes: int = 1 << 30
     memory_nbytes: int = 4 << 30
     polls_until_done: int = 3
+    is_eager: bool = False
     pipeline_threads: Mapping[str, int] = field(default_factory=dict)
     max_pipeline_threads: int = 1024
     hangs: frozenset[str] = frozenset()

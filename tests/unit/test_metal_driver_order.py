@@ -23,8 +23,9 @@ from tests.metal_double.launching import (
 pytest_plugins = ["tests.metal_double.fixtures"]
 
 
-def test_host_functions_run_in_order(open_double):
-    device = open_double(polls_until_done=1000)
+@pytest.mark.parametrize("is_eager", [False, True], ids=["late", "eager"])
+def test_host_functions_run_in_order(open_double, is_eager):
+    device = open_double(polls_until_done=1000, is_eager=is_eager)
     queue = device.open_queue()
     memory = to_device(device, np.zeros(64, np.int32))
     seen = []
@@ -47,6 +48,18 @@ def test_error_of_a_host_function_is_raised_by_the_wait(metal_device):
     with pytest.raises(ZeroDivisionError):
         queue.synchronize()
     queue.synchronize()
+
+
+def test_command_buffers_do_not_run_out(open_double):
+    """Metal gives a queue 64 unfinished command buffers; the double refuses more."""
+    device = open_double(polls_until_done=10**6)
+    queue = device.open_queue()
+    memory = to_device(device, np.zeros(64, np.int32))
+    program = device.load(artifact_of(COUNT, "count", [INTS]))
+    for _ in range(70):
+        device.launch(program, LaunchConfig((1, 1, 1), (64, 1, 1)), pack([INTS], memory.address, 64), queue)
+        assert not queue.is_idle()  # looking commits the open batch
+    assert to_host(device, memory, np.int32, queue).tolist() == [70] * 64
 
 
 def test_polling_reaches_the_end(metal_device):
