@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from numba_gpucore.base.errors import OptionError
+
+_FOLDER_NAME = "numba-metal"
+_DEFAULT_CACHE_NBYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -14,12 +19,20 @@ class Settings:
     """Read when a session starts.
 
     boundscheck: NUMBA_BOUNDSCHECK, None if unset. num_threads: NUMBA_NUM_THREADS, else the cores this process may use.
-    dump_folder: NUMBA_GPU_DUMP, a folder that gets every stage of every kernel.
+    dump_folder: NUMBA_GPU_DUMP, a folder that gets every stage of every kernel. cache_folder: NUMBA_CACHE_DIR, else the
+    user's own cache folder. caches_by_default: kernels that do not say `cache=` are kept, which is so when
+    NUMBA_CACHE_DIR is set. cache_max_nbytes: NUMBA_GPU_CACHE_NBYTES. trusts_cache: NUMBA_GPU_TRUST_CACHE, take entries
+    whoever owns them. explains_cache: NUMBA_DEBUG_CACHE, print each decision.
     """
 
     boundscheck: bool | None
     num_threads: int
     dump_folder: str | None
+    cache_folder: Path
+    caches_by_default: bool
+    cache_max_nbytes: int
+    trusts_cache: bool
+    explains_cache: bool
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -27,7 +40,21 @@ class Settings:
             boundscheck=_flag(environ, "NUMBA_BOUNDSCHECK"),
             num_threads=_count(environ, "NUMBA_NUM_THREADS") or usable_cores(),
             dump_folder=environ.get("NUMBA_GPU_DUMP") or None,
+            cache_folder=Path(environ.get("NUMBA_CACHE_DIR") or _user_cache_folder(environ)),
+            caches_by_default=bool(environ.get("NUMBA_CACHE_DIR")),
+            cache_max_nbytes=_count(environ, "NUMBA_GPU_CACHE_NBYTES") or _DEFAULT_CACHE_NBYTES,
+            trusts_cache=bool(_flag(environ, "NUMBA_GPU_TRUST_CACHE")),
+            explains_cache=bool(_flag(environ, "NUMBA_DEBUG_CACHE")),
         )
+
+
+def _user_cache_folder(environ: Mapping[str, str]) -> Path:
+    """Where this platform keeps a user's caches. Source: XDG Base Directory Specification; Apple, Known Folders."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / _FOLDER_NAME
+    if sys.platform == "win32":
+        return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / _FOLDER_NAME
+    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / _FOLDER_NAME
 
 
 def usable_cores() -> int:

@@ -122,8 +122,11 @@ class Kernel(KernelReports):
     def _launch(self, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> None:
         device = default_session().current_device(self.platform) if stream is None else stream.device
         try:
-            entry = self._table[(device, *map(type_key, args))]
-        except (KeyError, ArgumentError):
+            entry = self._table.get((device, *map(type_key, args)))
+        except ArgumentError:
+            entry = None
+        if entry is None:
+            # Outside of any `except`, so that what compiling raises is shown alone.
             entry = self._prepare(device, args)
         config = entry.configs.get(shape) or entry.check(shape)
         try:

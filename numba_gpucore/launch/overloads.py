@@ -16,6 +16,7 @@ from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import CacheStats
 
 
 class CompiledOverload:
@@ -77,6 +78,11 @@ class KernelReports:
         threads = min(limit, bounds[0]) if bounds else limit
         known = self._programs.known_types()
         return OverloadTable({t: CompiledOverload(self._programs.known_artifact(t), threads) for t in known})
+
+    @property
+    def stats(self) -> CacheStats:
+        """Which signatures were found on disk and which were compiled, with the reason of each miss."""
+        return self._programs.stats
 
     @property
     def signatures(self) -> list[ArgTypes]:

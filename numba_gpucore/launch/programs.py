@@ -1,7 +1,6 @@
 """Step 3 of a call: from argument types to a loaded program. Before: signature. After: marshal, Device.launch.
 
-A kernel's programs in this process. Every way to an Artifact ends here, so that whoever adds one (a cache on disk)
-changes `_obtain` only.
+A kernel's programs in this process; what it does not have comes from `store`.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Device, Program
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.launch import miss
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import CacheStats
 
 ArgTypes = tuple[ArgType, ...]
 
@@ -30,6 +29,7 @@ class ProgramTable:
         self._options = options
         self._artifacts: dict[tuple[str, str, ArgTypes], Artifact] = {}
         self._programs: dict[tuple[Device, ArgTypes], Program] = {}
+        self.stats = CacheStats()
 
     def request_for(self, device: Device, arg_types: ArgTypes) -> CompileRequest:
         """What decides the machine code for these types on this device."""
@@ -50,11 +50,12 @@ class ProgramTable:
         """The Artifact, compiled now if it is not known. Callers hold the session's miss lock."""
         key = (device.kind, device.arch, arg_types)
         if key not in self._artifacts:
-            self._artifacts[key] = self._obtain(self.request_for(device, arg_types))
+            self._artifacts[key] = self._obtain(device, self.request_for(device, arg_types))
         return self._artifacts[key]
 
-    def _obtain(self, request: CompileRequest) -> Artifact:
-        return miss.compile_kernel(request)
+    def _obtain(self, device: Device, request: CompileRequest) -> Artifact:
+        session = default_session()
+        return session.store.obtain(request, session.backend_of(self._platform, device), self.stats)
 
     def program_for(self, device: Device, arg_types: ArgTypes) -> Program:
         """The program, loaded now if need be. Callers hold the session's miss lock."""

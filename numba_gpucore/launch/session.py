@@ -16,6 +16,7 @@ from numba_gpucore.base.errors import DeviceError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.raising import raise_from_mailbox
+from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.launch.streams import Stream
 
 _NO_THROW = bytes(4)
@@ -31,6 +32,7 @@ class Session:
     def __init__(self, environ: Mapping[str, str] = os.environ):
         self._environ = environ
         self.settings = Settings.from_environment(environ)
+        self.store = KernelStore(self.settings)
         self._forget_devices()
 
     def _forget_devices(self) -> None:

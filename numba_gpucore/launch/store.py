@@ -1,0 +1,179 @@
+"""Where Artifacts come from: the layers on disk, else the compiler. Before: programs. After: Device.load.
+
+Layers, in order: the user's cache folder, then the `__warm__` folder that the kernel's own package ships (read-only, and
+valid across versions of NumPy, Numba and llvmlite, since finished machine code does not need them). A kernel whose
+fingerprint cannot be told is compiled each time.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from numba_gpucore import __version__
+from numba_gpucore.base.artifact import Artifact, CompileRequest
+from numba_gpucore.base.backend import Backend
+from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.settings import Settings
+from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
+
+WARM_FOLDER = "__warm__"
+_VERSIONED_PACKAGES = ("llvmlite", "numba", "numpy")
+
+
+@dataclass
+class CacheStats:
+    """What became of a kernel's signatures: `hits` by signature, `misses` by signature with the reason of each."""
+
+    hits: list[tuple[str, ...]] = field(default_factory=list)
+    misses: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+
+
+class KernelStore:
+    """The layers of one process."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self._user = DiskCache(
+            settings.cache_folder, max_nbytes=settings.cache_max_nbytes, trusted=settings.trusts_cache
+        )
+        self._warm: dict[str, DiskCache | None] = {}
+
+    def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
+        """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
+        signature = tuple(map(str, request.arg_types))
+        print_ = fingerprint(request.py_func)
+        writes = self._writes(request)
+        if print_.digest is None:
+            self._note(request, stats.misses, (signature, f"cannot be cached: {print_.obstacle}"))
+            return miss.compile_kernel(request)
+        key = make_key(request, backend, print_.digest)
+        found, reason = self._find(request, key, writes)
+        if found is not None:
+            self._note(request, stats.hits, signature)
+            return rebase_sites(found, print_)
+        self._note(request, stats.misses, (signature, reason))
+        if not writes:
+            return miss.compile_kernel(request)
+        return self._compile_and_keep(request, key, print_)
+
+    def _writes(self, request: CompileRequest) -> bool:
+        wanted = request.options.cache
+        return self._settings.caches_by_default if wanted is None else wanted
+
+    def _find(self, request: CompileRequest, key: CacheKey, reads_user: bool) -> tuple[Artifact | None, str]:
+        reason = "caching is off; set NUMBA_CACHE_DIR or cache=True"
+        for layer, layer_key in self._layers(request, key, reads_user):
+            lookup = layer.find(layer_key, request.arg_types)
+            if lookup.artifact is not None:
+                return lookup.artifact, lookup.reason
+            reason = lookup.reason
+        return None, reason
+
+    def _layers(
+        self, request: CompileRequest, key: CacheKey, reads_user: bool
+    ) -> Iterator[tuple[DiskCache, CacheKey]]:
+        if reads_user:
+            yield self._user, key
+        warm = self._warm_layer(request.py_func.__module__ or "") if request.options.cache is not False else None
+        if warm is not None:
+            yield warm, key.without_versions()
+
+    def _warm_layer(self, module_name: str) -> DiskCache | None:
+        package = module_name.partition(".")[0]
+        if package not in self._warm:
+            folder = warm_folder_of(package)
+            exists = folder is not None and folder.is_dir()
+            self._warm[package] = DiskCache(folder, writable=False) if exists and folder is not None else None
+        return self._warm[package]
+
+    def _compile_and_keep(self, request: CompileRequest, key: CacheKey, print_: Fingerprint) -> Artifact:
+        with self._user.being_compiled(key, is_there=self._user.path_of(key).exists):
+            # Another process may have compiled it while this one waited.
+            lookup = self._user.find(key, request.arg_types)
+            if lookup.artifact is not None:
+                return rebase_sites(lookup.artifact, print_)
+            artifact = miss.compile_kernel(request)
+            if all(source.source_digest for source in artifact.sources):
+                self._user.store(key, artifact)
+            return artifact
+
+    def _note(self, request: CompileRequest, events: list[Any], event: Any) -> None:
+        events.append(event)
+        if self._settings.explains_cache:
+            print(f"[cache] {request.py_func.__qualname__}: {event}", file=sys.stderr)
+
+
+def make_key(request: CompileRequest, backend: Backend, digest: str) -> CacheKey:
+    """The key of a request whose function has the fingerprint `digest`."""
+    return CacheKey(
+        fingerprint=digest,
+        kernel_name=request.py_func.__qualname__,
+        signature=tuple(map(str, request.arg_types)),
+        options=_options_text(request),
+        target=f"{request.target.name} {request.target.rules}",
+        backend=request.backend,
+        arch=request.arch,
+        launch_abi=request.launch_abi,
+        bytecode_magic=importlib.util.MAGIC_NUMBER.hex(),
+        versions=(
+            *((name, _version_of(name)) for name in _VERSIONED_PACKAGES),
+            ("numba-metal", __version__),
+            ("toolchain", backend.toolchain_id()),
+        ),
+    )
+
+
+def _options_text(request: CompileRequest) -> str:
+    options = request.options
+    text = str(replace(options, cache=None))
+    if options.debug or options.lineinfo:
+        # The machine code names the file and its lines.
+        code = request.py_func.__code__
+        text += f" {code.co_filename}:{code.co_firstlineno}"
+    return text
+
+
+@lru_cache(maxsize=None)
+def _version_of(package: str) -> str:
+    """Version of an installed package, read from its metadata: importing it would be slow."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def warm_folder_of(package: str) -> Path | None:
+    """Where a package keeps kernels that were compiled when it was built; None for a plain script or module."""
+    module = sys.modules.get(package)
+    path = getattr(module, "__file__", None)
+    if path is None or os.path.basename(path) != "__init__.py":
+        return None
+    return Path(path).parent / WARM_FOLDER
+
+
+def rebase_sites(artifact: Artifact, print_: Fingerprint) -> Artifact:
+    """The Artifact with the lines of its exception sites where the live functions are now."""
+    live: dict[str, Callable[..., Any]] = {}
+    for function in print_.functions:
+        live.setdefault(function.__qualname__, function)
+
+    def rebase(site: Site) -> Site:
+        function = live.get(site.frame.function)
+        if function is None:
+            return site
+        code = function.__code__
+        frame = Frame(site.frame.function, code.co_filename, code.co_firstlineno, site.frame.line_offset)
+        return replace(site, frame=frame)
+
+    return replace(artifact, sites=tuple(map(rebase, artifact.sites)))
