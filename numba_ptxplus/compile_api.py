@@ -16,7 +16,7 @@ from numba_gpucore.compile.driver import Lowered, load_codegen, lower_kernel
 from numba_gpucore.compile.exported_function import lower_device_function
 from numba_gpucore.compile.numba_api import sigutils, types
 from numba_gpucore.compile.numba_types import from_numba
-from numba_ptxplus.codegen.architectures import arch_of
+from numba_ptxplus.architectures import arch_of
 from numba_ptxplus.codegen.disassemble import disassemble_cubin
 from numba_ptxplus.driver.abi import LAUNCH_ABI, DeviceCode
 from numba_ptxplus.target import TARGET

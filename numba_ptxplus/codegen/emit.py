@@ -5,8 +5,7 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from numba_gpucore.compile.job import Job
-from numba_ptxplus.codegen.architectures import target_machine
-from numba_ptxplus.codegen.legalize import machine_spec
+from numba_ptxplus.codegen.machine import machine_spec, target_machine
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
     merge_address_sums,

@@ -13,7 +13,7 @@ from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.params import ParamSlot, params_nbytes
 from numba_gpucore.compile.job import Job
-from numba_ptxplus.codegen.architectures import LARGE_PARAMS_NBYTES
+from numba_ptxplus.architectures import LARGE_PARAMS_NBYTES
 
 #: Extents are counts of items in memory, and no address has more bits than this. Source: CUDA C++ Programming Guide,
 #: "Unified Virtual Address Space". It proves to LLVM that index arithmetic cannot wrap.

@@ -11,26 +11,18 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
-from numba_gpucore.base.params import params_nbytes
 from numba_gpucore.compile.intrinsics import SharedArray, site_symbol
 from numba_gpucore.compile.job import Job
-from numba_ptxplus.codegen.architectures import TRIPLE, MachineSpec, data_layout, ptx_version, target_machine
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
 from numba_ptxplus.codegen.entry import check_params, define_kernel, inner_name
 from numba_ptxplus.codegen.faults import libdevice_missing, too_much_shared
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
+from numba_ptxplus.codegen.machine import TRIPLE, data_layout, machine_spec, target_machine
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, MAX_STATIC_SHARED_NBYTES, PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
 #: What the driver looks up by name.
 _EXPORTED = frozenset({MAILBOX_VARIABLE, PROGRAM_VARIABLE})
-
-
-def machine_spec(job: Job) -> MachineSpec:
-    request = job.request
-    level = request.options.opt
-    # LLVM's aggressive instruction selection costs nothing measurable at kernel size.
-    return MachineSpec(request.arch, ptx_version(request.arch, params_nbytes(job.slots)), 3 if level else 0)
 
 
 def legalize_module(module: llvm.ModuleRef, job: Job) -> None:

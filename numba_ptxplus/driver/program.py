@@ -11,7 +11,7 @@ from typing import Any
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig
 from numba_gpucore.base.errors import LaunchError
-from numba_ptxplus.driver.abi import FACT_COOPERATIVE, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
+from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
 from numba_ptxplus.driver.context import PrimaryContext
 from numba_ptxplus.driver.failures import check, error_of
 
@@ -46,7 +46,7 @@ class CudaProgram:
             driver = context.driver
             doing = f"finding kernel '{artifact.kernel_name}'"
             self.function = check(driver.cuModuleGetFunction(self._module, artifact.entry.encode()), doing)
-            if artifact.sites:
+            if artifact.fact(FACT_THROWS):
                 self._store(MAILBOX_VARIABLE, mailbox_address)
                 self._store(PROGRAM_VARIABLE, number)
 

@@ -13,8 +13,9 @@ from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.site import Frame, Hole, Site
 from numba_gpucore.compile.intrinsics import INTRINSICS, site_symbol
+from numba_ptxplus.architectures import ARCHITECTURES
 from numba_ptxplus.codegen import CODEGEN, assemble
-from numba_ptxplus.codegen.architectures import ARCHITECTURES, data_layout
+from numba_ptxplus.codegen.machine import data_layout
 from numba_ptxplus.codegen.mailbox import MAILBOX_TYPE
 from numba_ptxplus.driver.abi import DeviceCode
 from tests.unit.ptx_modules import FLOAT32, INT32, compile_device_ir, make_job, vector

@@ -38,7 +38,11 @@ def device(cuda):
     return CudaDevice(cuda, 0)
 
 
-def make_artifact(code=DeviceCode("ptx text", b"\x7fELF"), sites=(), shared_nbytes=0, cooperative=False) -> Artifact:
+CUBIN_AND_PTX = DeviceCode("ptx text", b"\x7fELF")
+TWO_BLOCKS = LaunchConfig((2, 1, 1), (64, 1, 1))
+
+
+def make_artifact(code=CUBIN_AND_PTX, sites=(), shared_nbytes=0, cooperative=False) -> Artifact:
     return Artifact(
         kernel_name="scale",
         entry="kernel_scale",
@@ -53,7 +57,7 @@ def make_artifact(code=DeviceCode("ptx text", b"\x7fELF"), sites=(), shared_nbyt
     )
 
 
-def launch_one(device, artifact, config=LaunchConfig((2, 1, 1), (64, 1, 1)), params=b"12345678", queue=None):
+def launch_one(device, artifact, config=TWO_BLOCKS, params=b"12345678", queue=None):
     program = device.load(artifact)
     device.launch(program, config, params, queue)
     return program

@@ -84,7 +84,7 @@ def calling_function(name: str, signature: str, index: int) -> str:
 CHILD = """
 import sys
 import llvmlite.binding as llvm
-from numba_ptxplus.codegen.architectures import TRIPLE, MachineSpec, data_layout, target_machine
+from numba_ptxplus.codegen.machine import TRIPLE, MachineSpec, data_layout, target_machine
 module = llvm.parse_assembly(sys.stdin.read())
 module.verify()
 for arch, opt in (("sm_75", 3), ("sm_90", 0), ("sm_120", 3)):

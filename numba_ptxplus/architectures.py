@@ -1,16 +1,10 @@
-"""NVIDIA architectures and the target machines that select for them. Before: "sm_90". After: legalize, emit."""
+"""NVIDIA's architectures and the PTX versions that they need. Before: a compute capability. After: keys, codegen."""
 
 from __future__ import annotations
 
-import functools
 import re
-from dataclasses import dataclass
-
-import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import OptionError
-
-TRIPLE = "nvptx64-nvidia-cuda"
 
 #: PTX version times ten that first knows an architecture. Source: PTX ISA, "Release Notes" table; LLVM 22 agrees.
 _FIRST_PTX = {
@@ -25,20 +19,11 @@ _FIRST_PTX = {
 ARCHITECTURES = tuple(_FIRST_PTX)
 
 #: What every driver since CUDA 11.0 (450.36) accepts; `.maxnreg`-free kernels need no more on old architectures.
-_OLDEST_PTX = 70
+OLDEST_PTX = 70
 #: From PTX 8.1 on, kernels for sm_70 and later take 32,764 bytes of parameters. Source: PTX ISA, ".param state space".
 _LARGE_PARAMS_PTX = 81
 SMALL_PARAMS_NBYTES = 4096
 LARGE_PARAMS_NBYTES = 32764
-
-
-@dataclass(frozen=True)
-class MachineSpec:
-    """Which target machine a compilation needs. ptx: version times ten. opt: LLVM's level, 0 to 3."""
-
-    arch: str
-    ptx: int
-    opt: int
 
 
 def arch_of(cc: tuple[int, int] | str) -> str:
@@ -56,25 +41,5 @@ def arch_of(cc: tuple[int, int] | str) -> str:
 
 def ptx_version(arch: str, params_nbytes: int) -> int:
     """The oldest PTX version (times ten) that `arch` and this much parameter space need: old drivers load old PTX."""
-    version = max(_FIRST_PTX[arch], _OLDEST_PTX)
+    version = max(_FIRST_PTX[arch], OLDEST_PTX)
     return max(version, _LARGE_PARAMS_PTX) if params_nbytes > SMALL_PARAMS_NBYTES else version
-
-
-@functools.cache
-def _nvptx_target() -> llvm.Target:
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(TRIPLE)
-
-
-@functools.cache
-def target_machine(spec: MachineSpec) -> llvm.TargetMachine:
-    """LLVM's NVPTX target machine; making one takes about a millisecond, so each is made once a process."""
-    machine = _nvptx_target().create_target_machine(cpu=spec.arch, features=f"+ptx{spec.ptx}", opt=spec.opt)
-    machine.set_asm_verbosity(False)
-    return machine
-
-
-@functools.cache
-def data_layout() -> str:
-    return str(target_machine(MachineSpec("sm_75", _OLDEST_PTX, 2)).target_data)
