@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.errors import DeviceError, OptionError
 
 #: PTX version times ten that first knows an architecture. Source: PTX ISA, "Release Notes" table; LLVM 22 agrees.
 _FIRST_PTX = {
@@ -17,8 +17,9 @@ _FIRST_PTX = {
     "sm_121": 88, "sm_121a": 88, "sm_121f": 88,
 }  # fmt: skip
 ARCHITECTURES = tuple(_FIRST_PTX)
+OLDEST = ARCHITECTURES[0]
 
-#: What every driver since CUDA 11.0 (450.36) accepts; `.maxnreg`-free kernels need no more on old architectures.
+#: What every driver since CUDA 11.0 accepts.
 OLDEST_PTX = 70
 #: From PTX 8.1 on, kernels for sm_70 and later take 32,764 bytes of parameters. Source: PTX ISA, ".param state space".
 _LARGE_PARAMS_PTX = 81
@@ -37,6 +38,25 @@ def arch_of(cc: tuple[int, int] | str) -> str:
     if arch not in _FIRST_PTX:
         raise OptionError(f"unknown compute capability {cc!r}; known are {', '.join(ARCHITECTURES)}")
     return arch
+
+
+def arch_for_device(major: int, minor: int) -> str:
+    """The newest architecture whose code runs on a device of this compute capability.
+
+    The driver compiles PTX of older architectures, so a device newer than this table works. Raises DeviceError for one
+    that is older.
+    """
+    known = [arch for arch in ARCHITECTURES if arch[-1].isdigit() and _capability(arch) <= (major, minor)]
+    if not known:
+        raise DeviceError(
+            f"this GPU has compute capability {major}.{minor}; kernels need {'.'.join(map(str, _capability(OLDEST)))}"
+        )
+    return max(known, key=_capability)
+
+
+def _capability(arch: str) -> tuple[int, int]:
+    digits = arch.removeprefix("sm_")
+    return int(digits[:-1]), int(digits[-1])
 
 
 def ptx_version(arch: str, params_nbytes: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits, Memory, Queue
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_ptxplus.architectures import arch_for_device
 from numba_ptxplus.driver import memory as memories
 from numba_ptxplus.driver.context import PrimaryContext, import_driver
 from numba_ptxplus.driver.failures import check
@@ -33,7 +34,7 @@ class CudaDevice:
         self.context = PrimaryContext(driver, index)
         self.name = self.context.name()
         major, minor = (self.context.attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
-        self.arch = f"sm_{major}{minor}"
+        self.arch = arch_for_device(major, minor)
         self.limits = _read_limits(self.context)
         self._default_stream = driver.CUstream(0)
         self._mailbox = memories.allocate_pinned(self.context, MAILBOX_NBYTES)
