@@ -28,6 +28,7 @@ class DeviceLibrary(CodeLibrary):
         self._linked: list[DeviceLibrary] = []
         self._sites: dict[int, Site] = {}
         self.current_frame = UNKNOWN_FRAME
+        self.overload_modules: frozenset[str] = frozenset()
 
     def add_ir_module(self, module: ir.Module) -> None:
         self._raise_if_finalized()
@@ -72,6 +73,10 @@ class DeviceLibrary(CodeLibrary):
 
     def all_sites(self) -> dict[int, Site]:
         return {content_id: site for library in self.walk() for content_id, site in library._sites.items()}
+
+    def all_overload_modules(self) -> frozenset[str]:
+        """Users' modules whose overloads took part in this function or in what it calls."""
+        return frozenset(module for library in self.walk() for module in library.overload_modules)
 
     def get_llvm_str(self) -> str:
         return "\n".join(map(str, self._modules))

@@ -35,6 +35,8 @@ from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
 from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
+from numba_gpucore.compile.lower.allocation import NoHeap
+from numba_gpucore.compile.lower.array_expressions import lower_array_expression
 from numba_gpucore.compile.numba_api import (
     BaseContext,
     cgutils,
@@ -84,6 +86,7 @@ class DeviceTargetContext(BaseContext):
 
     def init(self):
         self._internal_codegen = DeviceCodegen(self.target_name)
+        self.special_ops["arrayexpr"] = lower_array_expression
         install_boundscheck_hook(DeviceTargetContext)
 
     def load_additional_registries(self):
@@ -99,6 +102,10 @@ class DeviceTargetContext(BaseContext):
     @cached_property
     def target_data(self):
         return llvm.create_target_data(DATA_LAYOUT)
+
+    @cached_property
+    def nrt(self):
+        return NoHeap(self, False)
 
     @cached_property
     def call_conv(self):

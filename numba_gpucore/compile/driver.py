@@ -21,6 +21,7 @@ from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.numba_api import compiler, global_compiler_lock, sigutils, target_override, types
 from numba_gpucore.compile.numba_types import from_numba, to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.sources import check_sources
 from numba_gpucore.compile.validate import validate_module
 
 
@@ -51,6 +52,7 @@ def compile_kernel(request: CompileRequest) -> Artifact:
         shared_nbytes=_shared_nbytes(job),
         sites=job.sites,
         backend_facts=codegen.facts(module, job),
+        sources=check_sources(lowered.result.library.all_overload_modules()),
     )
 
 

@@ -12,6 +12,7 @@ from numba.core import (
     errors,
     funcdesc,
     imputils,
+    ir,
     itanium_mangler,
     lowering,
     sigutils,
@@ -30,6 +31,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.dispatcher import _FunctionCompiler as FunctionCompiler
 from numba.core.imputils import Registry as LoweringRegistry
 from numba.core.options import TargetOptions
+from numba.core.runtime.context import NRTContext
 from numba.core.target_extension import (
     GPU,
     dispatcher_registry,
@@ -66,6 +68,7 @@ __all__ = [
     "LoweringPass",
     "LoweringRegistry",
     "MinimalCallConv",
+    "NRTContext",
     "PassManager",
     "TargetDescriptor",
     "TargetOptions",
@@ -84,6 +87,7 @@ __all__ = [
     "funcdesc",
     "global_compiler_lock",
     "imputils",
+    "ir",
     "itanium_mangler",
     "jit_registry",
     "lowering",

@@ -6,6 +6,7 @@ The front end is Numba's own; our lowering differs in noting the source line for
 from __future__ import annotations
 
 from numba_gpucore.base.site import Frame
+from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
 from numba_gpucore.compile.numba_api import (
     AnnotateTypes,
     BaseNativeLowering,
@@ -19,6 +20,7 @@ from numba_gpucore.compile.numba_api import (
     register_pass,
     typing,
 )
+from numba_gpucore.compile.sources import overload_modules
 
 
 class DeviceLower(lowering.Lower):
@@ -32,7 +34,8 @@ class DeviceLower(lowering.Lower):
             first_line=function.firstlineno,
             line_offset=self.loc.line - function.firstlineno,
         )
-        super().lower_inst(inst)
+        if not lower_pending_assignment(self, inst):
+            super().lower_inst(inst)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -55,6 +58,7 @@ class PackResult(LoweringPass):
 
     def run_pass(self, state):
         lowered = state["cr"]
+        state.library.overload_modules = overload_modules(state.typemap)
         state["cr"] = compiler.compile_result(
             typing_context=state.typingctx,
             target_context=state.targetctx,
