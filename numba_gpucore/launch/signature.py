@@ -50,9 +50,9 @@ _ACCEPTED = (
 )
 
 
-def type_key(value: Any) -> Hashable:
+def type_key(value: Any) -> Any:
     """A hashable that is equal for two values only if they have one argument type. Raises ArgumentError."""
-    cls: Hashable = type(value)
+    cls: Any = type(value)
     if cls is np.ndarray:
         return value.dtype, value.ndim, value.flags.num
     if cls is int:
@@ -81,7 +81,7 @@ def _rare_type_key(value: Any, cls: type) -> Hashable:
 
 def arg_type_of(value: Any) -> ArgType:
     """The argument type of a value. Raises ArgumentError for what a kernel cannot take."""
-    cls = type(value)
+    cls: Any = type(value)
     if cls in _PYTHON_SCALARS:
         return _PYTHON_SCALARS[cls]
     ours: ArgType | None = getattr(value, "gpu_arg_type", None)

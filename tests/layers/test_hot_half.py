@@ -1,0 +1,103 @@
+"""The launch half stays light: what a warm program loads, read from `sys.modules` of a child process."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]
+
+#: Packages of the cold half. llvmlite.binding loads objects on the CPU device and is allowed.
+COLD = ("numba", "numba_gpucore.compile", "numba_gpucore.runtime")
+
+REPORT = """
+import sys
+cold = {cold!r}
+print("LOADED", *sorted(m for m in sys.modules if m in cold or m.startswith(tuple(c + "." for c in cold))))
+"""
+
+DECORATE = """
+import numba_metal, numba_ptxplus
+
+@numba_metal.jit("void(float32[::1], int64)")
+def kernel(x, n):
+    x[numba_metal.grid(1)] = n
+
+@numba_ptxplus.jit(device=True)
+def helper(x):
+    return x + 1
+
+numba_ptxplus.to_device([1, 2, 3]).copy_to_host()
+numba_metal.synchronize()
+numba_metal.stream().synchronize()
+print(numba_metal.current_device())
+"""
+
+STAND_IN = """
+import numba_ptxplus
+numba_ptxplus.install_as_cuda()
+from numba import cuda
+import numba.cuda, numba.cuda.cudadrv.devicearray, numba.cuda.types
+assert cuda is numba.cuda is numba_ptxplus
+print(cuda.gpus, cuda.is_available())
+
+@cuda.jit
+def kernel(x):
+    x[cuda.grid(1)] += 1
+"""
+
+LAUNCH = """
+import numpy as np
+import numba_ptxplus as gpu
+
+@gpu.jit
+def scale(x, factor):
+    i = gpu.grid(1)
+    if i < x.size:
+        x[i] *= factor
+
+x = np.arange(10.0)
+scale[1, 32](x, 2.0)
+np.testing.assert_array_equal(x, 2 * np.arange(10.0))
+"""
+
+
+def cold_modules(run_python: Runner, folder: Path, program: str) -> set[str]:
+    """Run a program on the CPU device, its cache in `folder`; what it loaded of the cold half."""
+    script = folder / "program.py"
+    script.write_text(program + REPORT.format(cold=COLD))
+    variables = {"NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(folder / "cache")}
+    child = run_python(script, **variables)
+    (line,) = (line for line in child.stdout.splitlines() if line.startswith("LOADED"))
+    return set(line.split()[1:])
+
+
+def test_decorating_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
+    assert cold_modules(run_python, tmp_path, DECORATE) == set()
+
+
+def test_standing_in_for_numba_cuda_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
+    """The stand-in for the module `numba` itself is there, and nothing of Numba below it."""
+    loaded = cold_modules(run_python, tmp_path, STAND_IN)
+    assert {module for module in loaded if not module.startswith("numba.cuda")} == {"numba"}
+
+
+def test_launching_a_known_kernel_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
+    cold = cold_modules(run_python, tmp_path, LAUNCH)
+    assert {"numba", "numba_gpucore.compile.driver"} <= cold, "the check can fail"
+    assert cold_modules(run_python, tmp_path, LAUNCH) == set()
+
+
+@pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
+def test_importing_opens_no_device(run_python: Runner, tmp_path: Path, package: str) -> None:
+    program = f"""
+import {package}
+from numba_gpucore.launch import session
+assert session._default is None
+import sys
+assert "{package}.driver" not in sys.modules and "numba_gpucore.cpu" not in sys.modules
+"""
+    assert cold_modules(run_python, tmp_path, program) == set()
