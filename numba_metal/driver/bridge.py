@@ -11,6 +11,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+#: (macOS, MSL version), newest first. Source: MSL specification, "Compiler Options Controlling the Language Version".
+_MSL_VERSIONS = ((15, (3, 2)), (14, (3, 1)))
+
 
 @dataclass(frozen=True)
 class Bridge:
@@ -25,8 +28,14 @@ class Bridge:
         pool: AbstractContextManager[Any] = self.objc.autorelease_pool()
         return pool
 
+    def newest_msl_version(self) -> tuple[int, int] | None:
+        """The newest language version that code is generated for and this system takes; None before macOS 14."""
+        return next((version for macos, version in _MSL_VERSIONS if self.objc.macos_available(macos)), None)
+
     def find_devices(self) -> list[Any]:
         """GPUs that can run our kernels: Metal 3 has the device pointers in argument structs that they rest on."""
+        if self.newest_msl_version() is None:
+            return []
         devices = self.metal.MTLCopyAllDevices() or ()
         return [device for device in devices if device.supportsFamily_(self.metal.MTLGPUFamilyMetal3)]
 

@@ -25,8 +25,6 @@ from numba_metal.driver.queue import MetalQueue
 _MAX_GRID = 2**31 - 1
 #: Threads in a dimension of the grid: thread positions are 32-bit.
 _MAX_THREADS_IN_DIMENSION = 2**32 - 1
-#: The newest first. Source: Metal Feature Set Tables, "GPU families".
-_APPLE_FAMILIES = (10, 9, 8, 7)
 _NOTHING_THROWN = bytes(MAILBOX_NBYTES)
 _DEFAULT_TIMEOUT_S = 120.0
 
@@ -41,7 +39,7 @@ class MetalDevice:
     def __init__(self, bridge: Bridge, native: Any, index: int, timeout_s: float):
         self.index = index
         self.name = str(native.name())
-        self.arch = _find_arch(bridge, native)
+        self.arch = _find_arch(bridge)
         self.limits = _read_limits(native)
         self._bridge = bridge
         self._native = native
@@ -152,12 +150,10 @@ def _check_extent(program: MetalProgram, config: LaunchConfig) -> None:
             )
 
 
-def _find_arch(bridge: Bridge, native: Any) -> str:
-    """ "apple7" for an M1, as in MTLGPUFamilyApple7."""
-    for number in _APPLE_FAMILIES:
-        if native.supportsFamily_(getattr(bridge.metal, f"MTLGPUFamilyApple{number}")):
-            return f"apple{number}"
-    return "metal3"
+def _find_arch(bridge: Bridge) -> str:
+    """ "apple-msl3.2": the text that kernels become differs between language versions, not between GPUs."""
+    major, minor = bridge.newest_msl_version() or (0, 0)
+    return f"apple-msl{major}.{minor}"
 
 
 def _read_limits(native: Any) -> Limits:
@@ -184,7 +180,10 @@ def open_device(index: int) -> MetalDevice:
     bridge = import_bridge()
     devices = [] if bridge is None else bridge.find_devices()
     if bridge is None or not 0 <= index < len(devices):
-        raise DeviceError(f"there is no Metal device {index}: this machine has {len(devices)}")
+        raise DeviceError(
+            f"there is no Metal device {index}: this machine has {len(devices)} "
+            "(needed are macOS 14, a GPU with Metal 3 and the package pyobjc-framework-Metal)"
+        )
     return MetalDevice(bridge, devices[index], index, timeout_s)
 
 

@@ -63,6 +63,8 @@ def make_modules(world: World) -> tuple[types.ModuleType, types.ModuleType]:
     vars(metal).update(namespace)
     objc = types.ModuleType("objc", "A double of PyObjC's core.")
     objc.autorelease_pool = lambda: AutoreleasePool(gpu.pool_depth)
+    # PyObjC documentation, "objc -- The PyObjC bridge", objc.macos_available
+    objc.macos_available = lambda major, minor=0, patch=0: (major, minor) <= world.macos
     return metal, objc
 
 

@@ -11,17 +11,16 @@ from tests.msl import Order
 
 @dataclass(frozen=True)
 class World:
-    """macos: (major, minor) decides which selectors there are. max_msl_version: the newest that its compiler takes.
+    """macos: (major, minor) decides which selectors there are, and which MSL its compiler takes.
 
     The GPU advances when the host waits, or has asked `polls_until_done` times for a command buffer's status: so
-    programs that read too early get old bytes. is_eager: it runs everything at once, so that what is committed too early
-    shows. pipeline_threads: kernel name -> threads a threadgroup that the compiler
-    makes room for unless it is told otherwise, 1024 for others. hangs: names of kernels that never end.
+    programs that read too early get old bytes. is_eager: it runs everything at once, so that what is committed too
+    early shows. pipeline_threads: kernel name -> threads a threadgroup that the compiler makes room for unless it is
+    told otherwise, 1024 for others. hangs: names of kernels that never end.
     """
 
     macos: tuple[int, int] = (15, 0)
     gpu_families: frozenset[str] = frozenset({"MTLGPUFamilyMetal3", "MTLGPUFamilyApple7"})
-    max_msl_version: tuple[int, int] = (3, 2)
     max_buffer_nbytes: int = 1 << 30
     memory_nbytes: int = 4 << 30
     polls_until_done: int = 3
@@ -33,6 +32,12 @@ class World:
     seed: int = 0
     trap_undefined: bool = False
     timeout_s: float = 20.0
+
+    @property
+    def max_msl_version(self) -> tuple[int, int]:
+        """MSL specification, "Compiler Options Controlling the Language Version"."""
+        newest = {13: (3, 0), 14: (3, 1), 15: (3, 2), 26: (4, 0)}
+        return newest[self.macos[0]]
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> World:

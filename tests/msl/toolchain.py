@@ -97,11 +97,13 @@ class Toolchain:
 
     def precompiled_shim(self, flags: list[str]) -> list[str]:
         """Flags that use the shim headers, precompiled for exactly `flags`: saves 0.2 s a kernel."""
-        path = self.cache / f"shim-{self.digest(*flags)}.pch"
+        header = INCLUDE / "mslshim" / "all.h"
+        # the digest tells versions of the headers apart: times of files must not, which every checkout changes
+        make = [*flags, "-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", str(header)]
+        path = self.cache / f"shim-{self.digest(*make)}.pch"
         if not path.exists():
             temporary = _temporary(path)
-            header = INCLUDE / "mslshim" / "all.h"
-            self.run([*flags, "-c", "-Xclang", "-emit-pch", str(header), "-o", str(temporary)])
+            self.run([*make, "-o", str(temporary)])
             temporary.rename(path)
         return ["-Xclang", "-include-pch", "-Xclang", str(path)]
 

@@ -30,7 +30,7 @@ def test_no_device_without_metal():
 def test_device_facts(metal_device):
     assert BACKEND.count_devices() == 1
     facts = (metal_device.kind, metal_device.index, metal_device.name, metal_device.arch)
-    assert facts == ("metal", 0, "Metal double", "apple7")
+    assert facts == ("metal", 0, "Metal double", "apple-msl3.2")
     assert metal_device.limits.max_threads_per_block == 1024
     assert metal_device.limits.max_shared_nbytes == 32 * 1024
     assert metal_device.limits.warp_size == 32
@@ -38,9 +38,18 @@ def test_device_facts(metal_device):
         BACKEND.open_device(1)
 
 
-def test_gpus_without_metal_3_are_not_counted():
-    with installed(World(gpu_families=frozenset({"MTLGPUFamilyMac2"}))):
+@pytest.mark.parametrize(
+    "world", [World(gpu_families=frozenset({"MTLGPUFamilyMac2"})), World(macos=(13, 6))], ids=["no Metal 3", "macOS 13"]
+)
+def test_machines_that_cannot_run_kernels_have_no_device(world):
+    with installed(world):
         assert BACKEND.count_devices() == 0
+
+
+def test_architecture_is_the_language_version(open_double):
+    """One text serves all GPUs, so that a cached kernel does too."""
+    assert open_double(macos=(14, 5)).arch == "apple-msl3.1"
+    assert open_double(macos=(26, 0)).arch == "apple-msl3.2"
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "inf", "nan"])

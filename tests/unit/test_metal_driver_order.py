@@ -97,7 +97,7 @@ def test_refused_source_is_kept(metal_device):
 
 
 def test_language_version_that_the_system_lacks(open_double):
-    device = open_double(macos=(14, 0), max_msl_version=(3, 1))
+    device = open_double(macos=(14, 0))
     device.load(artifact_of(COUNT, "count", [INTS]))
     with pytest.raises(ToolchainError, match=r"language version 3\.2 is not supported"):
         device.load(artifact_of(COUNT, "count", [INTS], msl_version=302))
