@@ -8,6 +8,7 @@ address spaces (MSL specification 4).
 from __future__ import annotations
 
 from numba_gpucore.compile.intrinsics import parse_shared_symbol
+from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.expressions import (
     Expr,
     binary,
@@ -16,7 +17,7 @@ from numba_metal.codegen.expressions import (
     int_literal,
     scalar_type,
 )
-from numba_metal.codegen.infer_types import resolve_address
+from numba_metal.codegen.infer_types import factor_steps, resolve_address
 from numba_metal.codegen.ir_types import (
     ConstExpr,
     GlobalRef,
@@ -50,6 +51,7 @@ def pointer(values: Values, value: Value) -> Expr:
     if not address.steps and not address.offset_nbytes:
         return base
     space, element = _split(base.type)
+    address = factor_steps(values.selection, address, element_nbytes(element))
     if address.is_multiple_of(element_nbytes(element)):
         return binary("+", base, _index(values, address, element_nbytes(element)), base.type)
     bytes_ = binary("+", cast_pointer(base, space, "uchar"), _index(values, address, 1), f"{space} uchar*")
@@ -61,6 +63,7 @@ def place(values: Values, value: Value, element: str) -> Expr:
     address = resolve_address(values.selection, value)
     base = _base(values, address.base)
     space, own = _split(base.type)
+    address = factor_steps(values.selection, address, element_nbytes(own))
     if own == element and address.is_multiple_of(element_nbytes(own)):
         if not address.steps and not address.offset_nbytes and isinstance(address.base, Local):
             if values.variables.is_variable(address.base.name) and address.base.name not in values.selection.inline:
@@ -96,9 +99,9 @@ def _base(values: Values, base: Value) -> Expr:
         if instr.opcode == "alloca":
             values.used.objects[base.name] = None
             return Expr(values.object_names[base.name], type_)
-        if instr.opcode == "call" and instr.detail == "gpu.dynamic_shared":
+        if instr.opcode == "call" and instr.detail == "msl.dynamic_shared":
             return Expr(values.builtin("dynamic_shared"), type_)
-        if instr.opcode == "call" and parse_shared_symbol(instr.detail):
+        if instr.opcode == "call" and parse_shared_symbol(neutral_name(instr.detail)):
             values.used.objects[instr.detail] = None
             return Expr(values.object_names[instr.detail], type_)
         return values.print_instr(instr)

@@ -109,8 +109,9 @@ def _number_type(values: Values, operation: str, type_: Type, target: Value) -> 
 def _compare_and_swap(values: Values, instr: Instr, space: str) -> Expr:
     target, expected, wanted = instr.operands
     assert isinstance(expected.type, IntType)
-    number = values.types.of_variable(instr.name) if instr.name in values.selection.definitions else "uint"
     unsigned = int_type(expected.type.bits, signed=False)
+    is_used = instr.name is not None and instr.name in values.selection.used
+    number = values.types.of_variable(instr.name or "") if is_used else unsigned
     helper = values.helper(f"compare_and_swap_{unsigned}_{space}")
     place = cast_pointer(pointer(values, target), space, unsigned)
     arguments = [values.as_type(operand, unsigned) for operand in (expected, wanted)]

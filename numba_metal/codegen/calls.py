@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from numba_gpucore.compile.intrinsics import MATH_BINARY, MATH_UNARY, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.intrinsics import MATH_BINARY, MATH_UNARY, parse_shared_symbol
 from numba_metal.codegen.addresses import pointer
+from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.expressions import (
     Expr,
     binary,
@@ -22,7 +23,7 @@ from numba_metal.codegen.expressions import (
     int_type,
     logical_not,
 )
-from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Value
+from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, Value
 from numba_metal.codegen.values import CannotPrint, Values
 
 Printer = Callable[[Values, Instr], Expr]
@@ -35,28 +36,20 @@ def print_call(values: Values, instr: Instr, result_index: int | None = None) ->
         return _with_overflow(values, instr, result_index)
     if name.startswith("llvm."):
         return _llvm_call(values, instr)
-    if parse_site_symbol(name) is not None:
-        return int_literal(_site_index(values, name), "uint")
-    if parse_shared_symbol(name) or name == "gpu.dynamic_shared":
+    if parse_shared_symbol(neutral_name(name)):
         return pointer(values, instr.result)
-    printer = NEUTRAL.get(name)
+    printer = NEUTRAL.get(neutral_name(name))
     if printer is None:
         raise CannotPrint(f"the function '{name}', which Metal does not have")
     return printer(values, instr)
 
 
-def _site_index(values: Values, symbol: str) -> int:
-    content_id = parse_site_symbol(symbol)
-    return next(i for i, site in enumerate(values.job.sites) if site.content_id == content_id)
-
-
 # -- coordinates
 
 
-def _coordinate(parameter: str, axis: str, result: str) -> Printer:
+def _coordinate(parameter: str, axis: str = "") -> Printer:
     def printer(values: Values, instr: Instr) -> Expr:
-        component = Expr(f"{values.builtin(parameter)}{axis and '.' + axis}", "uint")
-        return convert(component, result)
+        return Expr(f"{values.builtin(parameter)}{axis and '.' + axis}", "uint")
 
     return printer
 
@@ -65,18 +58,14 @@ def _dynamic_shared_nbytes(values: Values, instr: Instr) -> Expr:
     return convert(Expr(f"{values.builtin('launch')}.dynamic_shared_nbytes", "ulong"), "long")
 
 
-def _warp_size(values: Values, instr: Instr) -> Expr:
-    return int_literal(32, "int")
-
-
-#: Parameter that each coordinate is read from, and the type it is given. Global ones are computed in 32 bits by Metal.
+#: The kernel parameter that each coordinate is read from.
 _COORDINATES = {
-    "thread_id": ("tid", "int"),
-    "block_id": ("group", "int"),
-    "block_dim": ("group_size", "int"),
-    "grid_dim": ("grid_size", "int"),
-    "global_id": ("gid", "long"),
-    "global_size": ("grid_threads", "long"),
+    "thread_id": "tid",
+    "block_id": "group",
+    "block_dim": "group_size",
+    "grid_dim": "grid_size",
+    "global_id": "gid",
+    "global_size": "grid_threads",
 }
 
 
@@ -95,7 +84,7 @@ def _voting_barrier(name: str) -> Printer:
         helper = values.helper(name)
         index = values.builtin("thread_index")
         words = values.builtin("barrier_word")
-        test = binary("!=", *values.natural(instr.operands[1], ConstInt(0, IntType(32))), "bool")
+        test = _predicate(values, instr.operands[0])
         return convert(Expr(f"{helper}({words}, {index}, {test.text})", "uint"), "int")
 
     return printer
@@ -123,7 +112,7 @@ def _refuse(what: str, advice: str) -> Printer:
 def _throw(values: Values, instr: Instr) -> Expr:
     helper = values.helper("throw_site")
     parameters = [values.builtin(name) for name in ("mailbox", "launch", "group", "tid")]
-    _context, site, *numbers = instr.operands
+    site, *numbers = instr.operands
     texts = [values.unsigned(site).text, *(values.unsigned(number).text for number in numbers)]
     mailbox, launch, group, tid = parameters
     return Expr(f"{helper}({mailbox}, {launch}.program, {group}, {tid}, {', '.join(texts)})", "void")
@@ -136,7 +125,7 @@ def _shuffle(mode: str, bits: str) -> Printer:
     """MSL gives an undefined value when the source lane is outside the group; CUDA gives the own value."""
 
     def printer(values: Values, instr: Instr) -> Expr:
-        _context, _mask, value, lane = instr.operands
+        _mask, value, lane = instr.operands
         type_ = "uint" if bits == "i32" else "ulong"
         helper = values.helper(f"shuffle_{mode}_{type_}")
         lane_parameter = values.builtin("lane")
@@ -147,12 +136,17 @@ def _shuffle(mode: str, bits: str) -> Printer:
 
 
 def _predicate(values: Values, value: Value) -> Expr:
+    """Whether an integer is not 0; a comparison that was widened to one is printed as it was."""
+    widened = values.selection.definitions.get(value.name) if isinstance(value, Local) else None
+    if widened is not None and widened.opcode == "zext" and widened.operands[0].type == IntType(1):
+        if value.name in values.selection.inline:
+            return values.expr(widened.operands[0])
     return binary("!=", *values.natural(value, ConstInt(0, IntType(32))), "bool")
 
 
 def _vote(kind: str) -> Printer:
     def printer(values: Values, instr: Instr) -> Expr:
-        _context, mask, value = instr.operands
+        mask, value = instr.operands
         test = _predicate(values, value)
         helper = values.helper("active_ballot")
         ballot = call(helper, test, type_="uint")
@@ -174,7 +168,7 @@ def _vote(kind: str) -> Printer:
 
 def _match(kind: str, bits: str) -> Printer:
     def printer(values: Values, instr: Instr) -> Expr:
-        _context, mask, value = instr.operands
+        mask, value = instr.operands
         type_ = "uint" if bits == "i32" else "ulong"
         helper = values.helper(f"match_{kind}_{type_}")
         return convert(call(helper, values.as_type(value, type_), values.unsigned(mask), type_="uint"), "int")
@@ -220,12 +214,12 @@ _SIZES = {"i32": "uint", "i64": "ulong"}
 
 NEUTRAL: dict[str, Printer] = {
     **{
-        f"gpu.{name}.{axis}": _coordinate(parameter, axis, type_)
-        for name, (parameter, type_) in _COORDINATES.items()
+        f"gpu.{name}.{axis}": _coordinate(parameter, axis)
+        for name, parameter in _COORDINATES.items()
         for axis in "xyz"
     },
-    "gpu.lane_id": _coordinate("lane", "", "int"),
-    "gpu.warp_size": _warp_size,
+    "gpu.lane_id": _coordinate("lane"),
+    "gpu.warp_size": lambda values, instr: int_literal(32, "int"),
     # mem_device too: CUDA's barrier orders global memory among the block's threads, and programs rely on it.
     "gpu.barrier": _statement("threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup)"),
     "gpu.barrier.count": _voting_barrier("barrier_count"),

@@ -118,14 +118,12 @@ def _pack_nonfinite(code: str, value: float, bits: int) -> bytes:
 
 
 def _shortest(value: float, code: str) -> str:
+    """The shortest decimal that the format reads back, in the spelling that Python would choose."""
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"
         if struct.unpack(f"<{code}", struct.pack(f"<{code}", float(text)))[0] == value:
             break
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{int(exponent)}"
-    return text if "." in text else f"{text}.0"
+    return repr(float(text))
 
 
 def binary(operator: str, left: Expr, right: Expr, type_: str) -> Expr:

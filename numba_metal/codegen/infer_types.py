@@ -59,6 +59,38 @@ def resolve_address(selection: Selection, value: Value) -> Address:
     return Address(value, tuple(steps), offset_nbytes)
 
 
+def factor_steps(selection: Selection, address: Address, nbytes: int) -> Address:
+    """The same address with sums and constant factors taken out of indices, so that it becomes a multiple of `nbytes`;
+    unchanged if that does not help. Exact: addresses are computed modulo 2**64, like the 64-bit integers taken apart."""
+    steps: list[Step] = []
+    offset_nbytes = address.offset_nbytes
+    pending = list(reversed(address.steps))
+    while pending:
+        step = pending.pop()
+        instr = selection.definitions.get(step.index.name) if selection.is_inline(step.index) else None  # type: ignore[union-attr]
+        parts = _parts_of(instr, step.scale_nbytes) if instr is not None and step.scale_nbytes % nbytes else None
+        if parts is None:
+            steps.append(step)
+        else:
+            pending.extend(part for part in reversed(parts) if not isinstance(part.index, ConstInt))
+            offset_nbytes += sum(p.index.value * p.scale_nbytes for p in parts if isinstance(p.index, ConstInt))
+    factored = Address(address.base, tuple(steps), offset_nbytes)
+    return factored if factored.is_multiple_of(nbytes) else address
+
+
+def _parts_of(instr: Instr, scale: int) -> list[Step] | None:
+    if instr.type != IntType(64) or len(instr.operands) != 2:
+        return None
+    left, right = instr.operands
+    if instr.opcode == "add" or (instr.opcode == "or" and "disjoint" in instr.flags):
+        return [Step(left, scale), Step(right, scale)]
+    if isinstance(right, ConstInt) and instr.opcode == "mul":
+        return [Step(left, scale * right.value)]
+    if isinstance(right, ConstInt) and instr.opcode == "shl" and 0 <= right.value < 64:
+        return [Step(left, scale << right.value)]
+    return None
+
+
 def _steps_of(source: Type, indices: tuple[Value, ...]) -> tuple[list[Step], int]:
     steps: list[Step] = []
     offset_nbytes = 0
@@ -87,6 +119,11 @@ class Types:
         self._variables = variables
         self._votes = _vote_on_signs(selection)
         self.pointee: dict[MemoryObject, str] = _choose_pointees(selection, self._votes, known)
+        #: The widest access to each object, in bytes: what it must be aligned to.
+        self.widest_nbytes: Counter[MemoryObject] = Counter()
+        for _instr, pointer, type_ in memory_accesses(selection.function):
+            for obj in selection.origins.of(pointer):
+                self.widest_nbytes[obj] = max(self.widest_nbytes[obj], size_of(type_))
 
     def is_signed(self, name: str) -> bool:
         """Whether the variable that holds integer `%name` is signed."""
@@ -163,7 +200,8 @@ def _choose_pointees(
         for obj in selection.origins.of(pointer):
             leader = leaders[obj]
             votes.setdefault(leader, Counter())[type_] += 1
-            odd_addresses[leader] += not address.is_multiple_of(size_of(type_))
+            nbytes = size_of(type_) or 1
+            odd_addresses[leader] += not factor_steps(selection, address, nbytes).is_multiple_of(nbytes)
             values = [instr.name] if instr.opcode == "load" else [o.name for o in instr.operands if isinstance(o, Local)]
             sign_votes[leader] += sum(signs[name] for name in values if name is not None)
     pointees: dict[MemoryObject, str] = {}

@@ -160,6 +160,9 @@ def _divide(values: Values, instr: Instr) -> Expr:
 def _compare_ints(values: Values, instr: Instr) -> Expr:
     left, right = instr.operands
     predicate = instr.detail
+    if isinstance(left, Local) and left.name in values.params and isinstance(right, Local) and right.name not in values.params:
+        # LLVM puts arguments first; people put what varies first.
+        left, right, predicate = right, left, _swapped(predicate)
     if isinstance(left.type, PointerType):
         return _compare_pointers(values, predicate, left, right)
     if predicate in ("eq", "ne"):
@@ -174,6 +177,11 @@ def _compare_ints(values: Values, instr: Instr) -> Expr:
         if naturals[0].bits >= 32:
             return _relation(predicate[1:], *naturals)
     return _relation(predicate[1:], take(left), take(right))
+
+
+def _swapped(predicate: str) -> str:
+    """The predicate for exchanged operands: sgt → slt."""
+    return predicate.translate(str.maketrans("gl", "lg")) if predicate not in ("eq", "ne") else predicate
 
 
 def _relation(predicate: str, left: Expr, right: Expr) -> Expr:

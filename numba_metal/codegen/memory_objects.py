@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from numba_gpucore.compile.intrinsics import parse_shared_symbol
+from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.ir_types import (
     ConstExpr,
     Function,
@@ -119,7 +120,7 @@ def _origin(
     assert instr.name is not None
     if instr.opcode == "alloca":
         return frozenset((MemoryObject(THREAD, instr.name),))
-    if instr.opcode == "call" and (instr.detail == "gpu.dynamic_shared" or parse_shared_symbol(instr.detail)):
+    if instr.opcode == "call" and (instr.detail == "msl.dynamic_shared" or parse_shared_symbol(neutral_name(instr.detail))):
         return frozenset((MemoryObject(THREADGROUP, instr.detail),))
     if instr.opcode in _CARRIES:
         operands: Iterable[Value] = instr.operands

@@ -10,7 +10,7 @@ from numba_gpucore.base.errors import Fault
 from numba_metal.codegen.addresses import store_text
 from numba_metal.codegen.atomics import print_atomic, print_atomic_load, print_atomic_store
 from numba_metal.codegen.block_memory import print_memory_call
-from numba_metal.codegen.expressions import Expr, convert, logical_not
+from numba_metal.codegen.expressions import LOGICAL_OR, Expr, convert, logical_not
 from numba_metal.codegen.instructions import print_instr
 from numba_metal.codegen.ir_types import Instr, IntType, Local, PointerType, Undefined, Value
 from numba_metal.codegen.resolve_exits import (
@@ -87,7 +87,7 @@ class BodyPrinter:
 
     def _print_statement(self, scope: Scope, instr: Instr) -> None:
         values = self._values
-        reads = self._reads(*instr.operands)
+        reads = self._reads(*self._selection.operands(instr))
         if instr.opcode == "store":
             text = print_atomic_store(values, instr) if "atomic" in instr.flags else store_text(values, instr)
             scope.add_line(text, reads)
@@ -99,8 +99,7 @@ class BodyPrinter:
                 scope.add_line(line, reads)
             return
         expr = self._result(instr)
-        is_used = instr.name is not None and values.variables.is_variable(instr.name) and self._is_read(instr.name)
-        if not is_used:
+        if instr.name not in self._selection.used:
             if expr.text:
                 scope.add_line(f"{expr.text};", reads)
             return
@@ -108,19 +107,6 @@ class BodyPrinter:
         name = values.variables.name(instr.name)
         value = self._fit(expr, instr.name)
         scope.add_line(f"{name} = {value.text};", reads, defines=name)
-
-    def _is_read(self, name: str) -> bool:
-        return name in self._read_names
-
-    @property
-    def _read_names(self) -> frozenset[str]:
-        if not hasattr(self, "_cached_read_names"):
-            function = self._selection.function
-            self._cached_read_names = frozenset(
-                name for block in function.blocks for instr in block.instrs
-                for name in self._selection.reads(*instr.operands)
-            )  # fmt: skip
-        return self._cached_read_names
 
     def _result(self, instr: Instr) -> Expr:
         if instr.opcode in ("atomicrmw", "cmpxchg"):
@@ -147,7 +133,7 @@ class BodyPrinter:
             if phi.opcode != "phi":
                 break
             assert phi.name is not None
-            if not self._is_read(phi.name):
+            if phi.name not in self._selection.used:
                 continue
             operand = next(v for v, label in zip(phi.operands, phi.labels, strict=True) if self._numbers[label] == source)
             try:
@@ -204,6 +190,10 @@ class BodyPrinter:
         then, orelse = self.scope(statement.then), self.scope(statement.orelse)
         if not then.items and not orelse.items:
             return
+        choice = _choice(condition, then, orelse, reads)
+        if choice is not None:
+            scope.items.append(choice)
+            return
         if not then.items or (_leaves(orelse) and not _leaves(then)):
             condition, then, orelse = logical_not(condition), orelse, then
         if orelse.items and _leaves(then):
@@ -254,6 +244,21 @@ def _branch(condition: Expr, bodies: list[Scope], reads: set[str]) -> Group:
     if len(bodies) == 1 and len(only) == 1 and isinstance(only[0], Line) and not only[0].defines:
         branch.heads, branch.tail = [f"if ({condition.text})"], ""
     return branch
+
+
+def _choice(condition: Expr, then: Scope, orelse: Scope, reads: set[str]) -> Line | None:
+    """`x = test ? a : b` for two branches that do no more than that."""
+    if len(then.items) != 1 or len(orelse.items) != 1:
+        return None
+    a, b = then.items[0], orelse.items[0]
+    if not isinstance(a, Line) or not isinstance(b, Line) or a.defines is None or a.defines != b.defines:
+        return None
+    start = f"{a.defines} = "
+    texts = [line.text.removeprefix(start).removesuffix(";") for line in (a, b)]
+    if any(" ? " in text for text in (*texts, condition.text)):
+        return None
+    text = f"{start}{condition.within(LOGICAL_OR)} ? {texts[0]} : {texts[1]};"
+    return Line(text, frozenset(reads) | a.reads | b.reads, a.defines)
 
 
 def _leaves(scope: Scope) -> bool:

@@ -25,19 +25,21 @@ from numba_gpucore.compile.job import Job
 from numba_metal.codegen.addresses import element_nbytes, pointer
 from numba_metal.codegen.constants import constant_initializer
 from numba_metal.codegen.control_flow import analyse_control_flow
+from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.expressions import Expr, int_type
 from numba_metal.codegen.helpers import ordered_helpers
 from numba_metal.codegen.infer_types import Types
 from numba_metal.codegen.instructions import print_instr
 from numba_metal.codegen.ir_types import Function, GlobalRef, Module, size_of
 from numba_metal.codegen.memory_objects import MemoryObject, PointerOrigins, trace_pointers
+from numba_metal.codegen.name_hints import python_name
 from numba_metal.codegen.print_body import BodyPrinter
 from numba_metal.codegen.resolve_exits import resolve_exits
 from numba_metal.codegen.select_statements import select_statements
 from numba_metal.codegen.structure import structure_control_flow
 from numba_metal.codegen.text_tree import declare_variables, render
 from numba_metal.codegen.values import MslVersion, Printers, Values
-from numba_metal.codegen.variables import RESERVED_NAMES, Variables, python_name, unique_name
+from numba_metal.codegen.variables import RESERVED_NAMES, Variables, unique_name
 
 #: Kernel parameters that a body can ask for, in the order of the signature. Source: MSL specification 5.2.3.6.
 _BUILTINS = {
@@ -53,6 +55,8 @@ _BUILTINS = {
     "thread_index": "uint thread_index [[thread_index_in_threadgroup]]",
     "lane": "uint lane [[thread_index_in_simdgroup]]",
 }
+#: What every shared array is aligned to, for the sake of other devices; accesses here are at most 8 bytes wide.
+SHARED_ALIGN_NBYTES = 16
 _LAUNCH_STRUCT = "struct Launch {\n    ulong program;\n    ulong dynamic_shared_nbytes;\n};\n"
 _ELEMENTS = {
     "bool": "uchar", "int8": "char", "uint8": "uchar", "int16": "short", "uint16": "ushort", "int32": "int",
@@ -172,10 +176,10 @@ def _name_objects(module: Module, function: Function, job: Job, variables: Varia
         for instr in block.instrs:
             if instr.name is None:
                 continue
-            is_shared = instr.opcode == "call" and parse_shared_symbol(instr.detail) is not None
+            is_shared = instr.opcode == "call" and parse_shared_symbol(neutral_name(instr.detail)) is not None
             if instr.opcode != "alloca" and not (is_shared and instr.detail not in names):
                 continue
-            hint = python_name(instr.name) if instr.name[0].isalpha() else ("shared" if is_shared else "array")
+            hint = python_name(instr.name) or ("shared" if is_shared else "array")
             choose(instr.detail if is_shared else instr.name, hint)
     for name in module.global_variables:
         choose(name, "table")
@@ -188,19 +192,24 @@ def _object_declarations(module: Module, function: Function, values: Values) -> 
         yield "    threadgroup atomic_uint barrier_word[1];"
     allocas = {i.name: i for block in function.blocks for i in block.instrs if i.opcode == "alloca"}
     for key in values.used.objects:
-        shared = parse_shared_symbol(key)
+        shared = parse_shared_symbol(neutral_name(key))
         if shared is not None:
-            element = values.types.pointee[MemoryObject("threadgroup", key)]
-            align = f"alignas({shared.align_nbytes}) " if shared.align_nbytes > element_nbytes(element) else ""
-            count = max(1, -(-shared.nbytes // element_nbytes(element)))
-            yield f"    threadgroup {align}{element} {values.object_names[key]}[{count}];"
+            yield _array(values, MemoryObject("threadgroup", key), shared.nbytes, shared.align_nbytes)
         elif key in allocas:
-            instr = allocas[key]
-            assert instr.source_type is not None
-            element = values.types.pointee[MemoryObject("thread", key)]
-            count = max(1, -(-size_of(instr.source_type) // element_nbytes(element)))
-            align = f"alignas({instr.align_nbytes}) " if instr.align_nbytes > element_nbytes(element) else ""
-            yield f"    {align}{element} {values.object_names[key]}[{count}];"
+            source_type = allocas[key].source_type
+            assert source_type is not None
+            yield _array(values, MemoryObject("thread", key), size_of(source_type), allocas[key].align_nbytes)
+
+
+def _array(values: Values, obj: MemoryObject, nbytes: int, align_nbytes: int) -> str:
+    element = values.types.pointee[obj]
+    space = "threadgroup " if obj.space == "threadgroup" else ""
+    needed_nbytes = values.types.widest_nbytes[obj]
+    if align_nbytes > SHARED_ALIGN_NBYTES:
+        needed_nbytes = align_nbytes
+    align = f"alignas({needed_nbytes}) " if needed_nbytes > element_nbytes(element) else ""
+    count = max(1, -(-nbytes // element_nbytes(element)))
+    return f"    {align}{space}{element} {values.object_names[obj.name]}[{count}];"
 
 
 def _constants(module: Module, values: Values) -> Iterator[str]:
@@ -235,7 +244,7 @@ def _file(
     yield from _constants(module, values)
     yield from ordered_helpers(values.used.helpers)
     parameters = ["constant Args& args [[buffer(0)]]"] if job.slots else []
-    element = values.types.pointee.get(MemoryObject("threadgroup", "gpu.dynamic_shared"), "uchar")
+    element = values.types.pointee.get(MemoryObject("threadgroup", "msl.dynamic_shared"), "uchar")
     parameters += [text.format(element=element) for name, text in _BUILTINS.items() if name in values.used.builtins]
     head = f"kernel void {job.entry}("
     yield head + (",\n" + " " * len(head)).join(parameters) + ")"

@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.intrinsics import parse_shared_symbol
 from numba_metal.codegen.control_flow import ControlFlow
-from numba_metal.codegen.ir_types import Function, Instr, Local
+from numba_metal.codegen.definitions import neutral_intrinsic, neutral_name
+from numba_metal.codegen.ir_types import Function, Instr, Local, Value
 from numba_metal.codegen.memory_objects import CONSTANT, THREAD, PointerOrigins
+from numba_metal.codegen.name_hints import python_name
 
 #: Operations in one expression; a longer one is hard to read, and clang limits the depth of brackets.
 MAX_EXPRESSION_SIZE = 12
@@ -24,12 +26,7 @@ _EFFECTS = frozenset("store atomicrmw cmpxchg fence".split())
 #: LLVM intrinsics without meaning in MSL.
 _IGNORED_CALLS = re.compile(r"llvm\.(assume|lifetime|dbg|experimental\.noalias|donothing|invariant|pseudoprobe)\b")
 _MEMORY_CALLS = re.compile(r"llvm\.mem(cpy|set|move)\b")
-_COORDINATE = re.compile(r"gpu\.(thread_id|block_id|block_dim|grid_dim|global_id|global_size|lane_id|warp_size)\b")
-
-
-def is_python_name(name: str) -> bool:
-    """True if an LLVM value is named after a Python variable (Numba's own temporaries start with '.' or '$')."""
-    return re.match(r"[A-Za-z_]", name) is not None
+_COORDINATE = re.compile(r"msl\.(thread_id|block_id|block_dim|grid_dim|global_id|global_size|lane_id|warp_size)\b")
 
 
 def is_ignored(instr: Instr) -> bool:
@@ -41,9 +38,13 @@ def has_effect(instr: Instr) -> bool:
     if instr.opcode == "call":
         if _MEMORY_CALLS.match(instr.detail):
             return True
-        intrinsic = INTRINSICS.get(instr.detail)
+        intrinsic = neutral_intrinsic(instr.detail)
         return intrinsic is not None and not intrinsic.is_pure
     return instr.opcode in _EFFECTS or bool(instr.flags & {"volatile", "atomic"})
+
+
+def _extracts(instr: Instr) -> bool:
+    return instr.opcode == "extractvalue" and isinstance(instr.operands[0], Local)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Site:
 
 @dataclass
 class Selection:
-    """`inline`: names of values without a variable. statements[b]: what block b prints, in order."""
+    """`inline`: names of values without a variable. used: names that are read at all. statements[b]: what block b
+    prints, in order."""
 
     function: Function
     flow: ControlFlow
@@ -64,10 +66,21 @@ class Selection:
     definitions: dict[str, Instr]
     blocks: dict[str, int]
     inline: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
     statements: list[list[Instr]] = field(default_factory=list)
 
     def is_inline(self, value: object) -> bool:
         return isinstance(value, Local) and value.name in self.inline
+
+    def operands(self, instr: Instr) -> tuple[Value, ...]:
+        """What the expression of an instruction reads. Whether a compare-and-swap succeeded is asked by comparing what
+        it found with what it expected, and whether arithmetic wrapped by doing it again."""
+        source = self.definitions.get(instr.operands[0].name) if _extracts(instr) else None
+        if source is not None and source.opcode == "cmpxchg" and instr.indices == (1,):
+            return (*instr.operands, source.operands[1])
+        if source is not None and source.opcode == "call":
+            return source.operands
+        return instr.operands
 
     def reads(self, *values: object) -> frozenset[str]:
         """Names of the variables that expressions for `values` read."""
@@ -77,7 +90,7 @@ class Selection:
             value = pending.pop()
             if isinstance(value, Local) and value.name in self.definitions:
                 if value.name in self.inline:
-                    pending.extend(self.definitions[value.name].operands)
+                    pending.extend(self.operands(self.definitions[value.name]))
                 else:
                     found.add(value.name)
         return frozenset(found)
@@ -87,21 +100,33 @@ def select_statements(function: Function, flow: ControlFlow, origins: PointerOri
     definitions = {i.name: i for block in function.blocks for i in block.instrs if i.name is not None}
     blocks = {i.name: n for n, block in enumerate(function.blocks) for i in block.instrs if i.name is not None}
     selection = Selection(function, flow, origins, definitions, blocks)
-    used = _choose_inline(selection)
+    selection.used = _choose_inline(selection)
     _split_long_expressions(selection)
     for number, block in enumerate(function.blocks):
-        selection.statements.append(
-            [i for i in block.instrs if number in flow.position and _is_statement(selection, i, used)]
-        )
+        statements = [i for i in block.instrs if number in flow.position and _is_statement(selection, i)]
+        selection.statements.append(_sink_statements(selection, statements))
     return selection
 
 
-def _is_statement(selection: Selection, instr: Instr, used: set[str]) -> bool:
+def _sink_statements(selection: Selection, statements: list[Instr]) -> list[Instr]:
+    """Move what only computes down to its first reader. LLVM puts the step of a loop first, where the old value of the
+    counter is still needed, so that the two could not share a variable."""
+    ordered: list[Instr] = []
+    for instr in reversed(statements):
+        place = 0
+        if instr.opcode != "load" and not has_effect(instr):
+            while place < len(ordered) and instr.name not in selection.reads(*selection.operands(ordered[place])):
+                place += 1
+        ordered.insert(place, instr)
+    return ordered
+
+
+def _is_statement(selection: Selection, instr: Instr) -> bool:
     if instr.opcode in ("phi", "br", "switch", "ret", "unreachable") or is_ignored(instr):
         return False
     if has_effect(instr):
         return True
-    return instr.name in used and instr.name not in selection.inline
+    return instr.name in selection.used and instr.name not in selection.inline
 
 
 def _choose_inline(selection: Selection) -> set[str]:
@@ -132,7 +157,7 @@ def _choose_inline(selection: Selection) -> set[str]:
                 where = own
             elif not own and not has_effect(instr) and instr.opcode not in ("br", "switch", "ret"):
                 continue
-            for operand in instr.operands:
+            for operand in selection.operands(instr):
                 if isinstance(operand, Local):
                     sites.setdefault(operand.name, []).extend(where)
     return set(sites)
@@ -144,14 +169,14 @@ def _goes_inline(selection: Selection, instr: Instr, here: Site, sites: list[Sit
     if instr.opcode == "call":
         if has_effect(instr):
             return False
-        if parse_shared_symbol(instr.detail) or instr.detail == "gpu.dynamic_shared" or parse_site_symbol(instr.detail):
+        if parse_shared_symbol(neutral_name(instr.detail)) or instr.detail == "msl.dynamic_shared":
             return True
-        if _COORDINATE.match(instr.detail) and not is_python_name(instr.name or ""):
+        if _COORDINATE.match(instr.detail) and python_name(instr.name or "") is None:
             return True
     elif has_effect(instr):
         return False
     if len(sites) > 1:
-        is_cast_of_atom = instr.opcode in _CHEAP and not is_python_name(instr.name or "")
+        is_cast_of_atom = instr.opcode in _CHEAP and python_name(instr.name or "") is None
         return is_cast_of_atom and _is_atom(selection, instr) and len(sites) <= 3
     site = sites[0]
     loop = selection.flow.innermost[site.block]
@@ -183,7 +208,7 @@ def _may_write(selection: Selection, instr: Instr, space: str) -> bool:
     if instr.opcode == "call":
         if _MEMORY_CALLS.match(instr.detail):
             return selection.origins.space(instr.operands[0]) == space
-        intrinsic = INTRINSICS.get(instr.detail)
+        intrinsic = neutral_intrinsic(instr.detail)
         return space != THREAD and intrinsic is not None and (intrinsic.suspends or "fence" in instr.detail)
     if instr.opcode == "store":
         return selection.origins.space(instr.operands[1]) == space
@@ -198,7 +223,7 @@ def _split_long_expressions(selection: Selection) -> None:
         for instr in selection.function.blocks[number].instrs:
             if instr.name is None or instr.name not in selection.inline:
                 continue
-            size = 1 + sum(sizes.get(o.name, 0) for o in instr.operands if isinstance(o, Local))
+            size = 1 + sum(sizes.get(o.name, 0) for o in selection.operands(instr) if isinstance(o, Local))
             if size > MAX_EXPRESSION_SIZE and instr.opcode not in _ALWAYS_INLINE and instr.opcode != "call":
                 selection.inline.discard(instr.name)
                 size = 0

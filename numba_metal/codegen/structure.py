@@ -207,7 +207,7 @@ class _Structurer:
     def _throws(self, block: int) -> bool:
         instrs = self._function.blocks[block].instrs
         ends = not instrs[-1].labels or self._flow.successors[block][0] in self._ends
-        return ends and any(instr.detail == "gpu.throw" for instr in instrs)
+        return ends and any(instr.detail == "msl.throw" for instr in instrs)
 
     def _edge(self, source: int, target: int) -> Tree:
         if target in self._ends:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 
 from numba_metal.codegen.ir_types import Instr, Local, PointerType
-from numba_metal.codegen.select_statements import Selection, is_python_name
+from numba_metal.codegen.name_hints import python_name
+from numba_metal.codegen.select_statements import Selection
 
 #: Words that cannot name a variable: C++14 [lex.key], MSL's own words (MSL specification 1.4, 2, 4, 5) and names that
 #: the emitter uses itself.
@@ -109,26 +110,18 @@ class Variables:
     def _hint(self, members: list[str]) -> str:
         # A phi's own name is the variable's; what it takes may be named after something else.
         for member in members:
-            if is_python_name(member):
-                return python_name(member)
+            name = python_name(member)
+            if name is not None:
+                return name
         instr = self._selection.definitions[members[0]]
         if isinstance(instr.type, PointerType):
             return "p"
-        return {"load": "loaded", "atomicrmw": "old", "cmpxchg": "old", "call": "result"}.get(instr.opcode, "t")
-
-
-def python_name(value_name: str) -> str:
-    """`x.2.0.i` → `x`: the Python variable that an LLVM value is named after."""
-    match = re.match(r"[A-Za-z_]\w*", value_name)
-    assert match is not None
-    name = match[0]
-    # Numba names blocks' and inlined callees' values after themselves; LLVM its own passes' results.
-    return name.strip("_") or "t"
+        return {"load": "loaded", "atomicrmw": "old", "cmpxchg": "old", "call": "result"}.get(instr.opcode, "v")
 
 
 def unique_name(hint: str, taken: Iterable[str]) -> str:
     """`hint`, or `hint_2`, `hint_3` … if that is taken. Names with two underscores are reserved ([lex.name])."""
-    hint = re.sub(r"__+", "_", hint)
+    hint = re.sub(r"__+", "_", hint).strip("_") or "v"
     if hint in RESERVED_NAMES:
         hint += "_"
     name, number = hint, 2
@@ -160,7 +153,7 @@ def _find_conflicts(selection: Selection) -> dict[str, set[str]]:
             if instr.name is not None and _has_variable(selection, instr):
                 define(instr.name, live)
                 live.discard(instr.name)
-            live |= selection.reads(*instr.operands)
+            live |= selection.reads(*selection.operands(instr))
         phis = [i.name for i in block.instrs if i.opcode == "phi" and i.name is not None]
         for name in phis:
             define(name, live | set(phis))
@@ -183,7 +176,7 @@ def _live_out(selection: Selection) -> dict[int, set[str]]:
         own: set[str] = {i.name for i in block.instrs if i.opcode == "phi" and i.name is not None}
         reads: set[str] = set()
         for instr in selection.statements[number]:
-            reads |= selection.reads(*instr.operands) - own
+            reads |= selection.reads(*selection.operands(instr)) - own
             if instr.name is not None:
                 own.add(instr.name)
         reads |= selection.reads(*block.instrs[-1].operands) - own
