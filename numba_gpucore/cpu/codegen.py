@@ -12,14 +12,12 @@ import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.compile.job import Job
-from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir
+from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
-from numba_gpucore.cpu.machine import make_target_machine
-from numba_gpucore.cpu.recursion import recursive_functions
+from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
-_HALF = re.compile(r"\bhalf\b")
 #: What is left of a coroutine whose frame did not fit behind its thread's record.
 _ALLOCATED_FRAME = re.compile(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
 
@@ -33,15 +31,10 @@ class CpuCodegen:
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
-        text = str(module)
-        shape = choose_shape(job, bool(_ATOMIC.search(text)))
-        bitcode = module.as_bitcode()
-        program = _build(bitcode, job, shape)
-        frame_nbytes = _largest_frame(str(program)) if shape.is_coroutine else 0
-        if frame_nbytes:
-            shape = shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES))
-            program = _build(bitcode, job, shape)
-        _replace_content(module, program, job)
+        shape = choose_shape(job, bool(_ATOMIC.search(str(module))))
+        builder = ProgramBuilder(module.as_bitcode(), job)
+        program = _build_settled(builder, shape)
+        _replace_content(module, program, builder)
 
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
@@ -58,7 +51,7 @@ class CpuCodegen:
             raise ToolchainError(
                 f"LLVM refused the program of '{job.entry}'; input kept in {kept.name}: {error}"
             ) from error
-        return make_target_machine(job.request.arch, _level(job)).emit_object(module)
+        return ProgramBuilder(b"", job).machine().emit_object(module)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         """frame_nbytes: of a suspended thread, 0 for programs without coroutines. grid_barrier, warps: 1 if used."""
@@ -71,64 +64,17 @@ class CpuCodegen:
         )
 
 
-def _level(job: Job) -> int:
-    """LLVM's optimisation level. The default asks for the usual, which is LLVM's 3 in Numba's compiler for CPUs."""
-    opt = job.request.options.opt
-    return 3 if opt == 2 else opt
-
-
-def _build(bitcode: bytes, job: Job, shape: ProgramShape) -> llvm.ModuleRef:
-    machine = make_target_machine(job.request.arch, _level(job))
-    program = llvm.parse_bitcode(bitcode)
-    program.name = job.entry
-    program.triple = machine.triple
-    program.data_layout = str(machine.target_data)
-    kernel = program.get_function(job.entry)
-    params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
-    kernel.name = KERNEL_SYMBOL
-    recursive = recursive_functions(str(program), KERNEL_SYMBOL, job) if job.has_recursion else frozenset()
-    kernel.linkage = "external"
-    for text in definition_texts(job, shape, params):
-        program.link_in(_parse(text, machine))
-    if _HALF.search(str(program)):
-        program.link_in(_parse(read_ir("half"), machine))
-    program.get_function(NATIVE_ENTRY).name = job.entry
-    _internalize(program, job, recursive)
-    program.verify()
-    _optimize(program, machine, _level(job))
+def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
+    """Build, and again where the first build shows that a guess was wrong."""
+    program = builder.build(shape)
+    if program is None:
+        program = builder.build(shape.unmerged())
+    if shape.is_coroutine:
+        frame_nbytes = _largest_frame(str(program))
+        if frame_nbytes:
+            program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))
+    assert program is not None, "only merged programs are given up"
     return program
-
-
-def _parse(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    return module
-
-
-def _internalize(program: llvm.ModuleRef, job: Job, recursive: frozenset[str]) -> None:
-    """Only the native entry and the constant that `facts` reads stay visible; device functions get inlined."""
-    for function in program.functions:
-        if function.is_declaration or function.name == job.entry or function.linkage == llvm.Linkage.weak_any:
-            continue
-        function.linkage = "internal"
-        if function.name not in recursive and b"noinline" not in b" ".join(function.attributes):
-            function.add_function_attribute("alwaysinline")
-    for variable in program.global_variables:
-        if not variable.is_declaration and variable.name != "gpu.thread_nbytes":
-            variable.linkage = "internal"
-
-
-def _optimize(program: llvm.ModuleRef, machine: llvm.TargetMachine, level: int) -> None:
-    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = level > 1
-    builder = llvm.create_pass_builder(machine, tuning)
-    inliner = llvm.create_new_module_pass_manager()
-    inliner.add_global_dead_code_eliminate_pass()
-    inliner.add_always_inliner_pass()
-    inliner.add_global_dead_code_eliminate_pass()
-    inliner.run(program, builder)
-    builder.getModulePassManager().run(program, builder)
 
 
 def _largest_frame(text: str) -> int:
@@ -142,11 +88,10 @@ def _constant(module: llvm.ModuleRef, name: str) -> int:
     return int(match.group(1))
 
 
-def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, job: Job) -> None:
+def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, builder: ProgramBuilder) -> None:
     """Make `module` what `program` is: its own functions become unreachable, then go."""
-    module.get_function(job.entry).name = KERNEL_SYMBOL
-    values = (*module.functions, *module.global_variables)
-    for value in values:
+    module.get_function(builder.job.entry).name = KERNEL_SYMBOL
+    for value in (*module.functions, *module.global_variables):
         if not value.is_declaration:
             value.linkage = "internal"
     module.triple = program.triple
@@ -156,8 +101,7 @@ def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, job: Job) 
     cleanup = llvm.create_new_module_pass_manager()
     cleanup.add_global_dead_code_eliminate_pass()
     cleanup.add_strip_dead_prototype_pass()
-    machine = make_target_machine(job.request.arch, _level(job))
-    cleanup.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+    cleanup.run(module, llvm.create_pass_builder(builder.machine(), llvm.create_pipeline_tuning_options(speed_level=0)))
 
 
 CODEGEN = CpuCodegen()

@@ -6,6 +6,7 @@ width, shared arrays at their offsets, exception sites at their indices, the ker
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import resources
 
@@ -19,13 +20,13 @@ from numba_gpucore.cpu.shape import ProgramShape
 
 #: Dynamic shared arrays all start here after the static ones.
 DYNAMIC_SHARED_ALIGN_NBYTES = 16
+_RECORD_NAME = re.compile(r"%gpu\.(?:launch|block|thread|warp|params)\b")
 _AXIS = {"x": 0, "y": 1, "z": 2}
 
 
 def read_ir(name: str) -> str:
-    """The file ir/<name>.ll with the record types that it uses."""
-    folder = resources.files("numba_gpucore.cpu") / "ir"
-    return "\n".join((folder / f"{part}.ll").read_text(encoding="utf-8") for part in ("records", name))
+    """The file ir/<name>.ll."""
+    return (resources.files("numba_gpucore.cpu") / "ir" / f"{name}.ll").read_text(encoding="utf-8")
 
 
 def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> list[str]:
@@ -35,11 +36,18 @@ def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> 
     texts.append(define_kernel_call(job, params))
     if shape.is_coroutine:
         texts.append(define_coroutine(shape.frame_nbytes))
-    return texts
+    records = read_records() | {"%gpu.params": f"{{ {', '.join(params)} }}"}
+    return [_RECORD_NAME.sub(lambda name: records[name.group()], text) for text in texts]
+
+
+def read_records() -> dict[str, str]:
+    """The record types of ir/records.ll. They are written out where they are named: LLVM renames types that it has seen
+    before, so that the text of a program would depend on what was compiled earlier."""
+    return dict(re.findall(r"^(%gpu\.\w+) = type (.*)$", read_ir("records"), re.MULTILINE))
 
 
 def define_intrinsics(job: Job, shape: ProgramShape) -> str:
-    lines = [line for name in sorted(job.intrinsics) for line in _define(name)]
+    lines = [line for name in sorted(job.intrinsics) for line in _define(name, shape)]
     if "gpu.throw" in job.intrinsics:
         numbers = ", ".join(f"i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
         lines += _forward("void", "gpu.throw", shape.throw, f"ptr %thread, i32 %site, {numbers}")
@@ -61,12 +69,14 @@ def _declare_once(lines: list[str]) -> Iterator[str]:
             seen.add(line)
 
 
-def _define(name: str) -> Iterator[str]:
+def _define(name: str, shape: ProgramShape) -> Iterator[str]:
     """Wrappers around what ir/*.ll defines once for all axes or widths."""
     stem, _, last = name.rpartition(".")
     intrinsic = INTRINSICS[name]
     if name.startswith("gpu.math."):
         yield from define_math(name)
+    elif shape.is_merged and name in ("gpu.thread_id.x", "gpu.block_id.x"):
+        yield from _forward(intrinsic.result, name, stem.replace("gpu.", "gpu.merged_"), "ptr %thread")
     elif last in _AXIS and name != "gpu.global_id.x":
         yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")
     elif last == "i32" and stem.startswith(("gpu.shuffle.", "gpu.match.")):
@@ -125,27 +135,27 @@ def _define_shared(job: Job) -> Iterator[str]:
 
 
 def define_kernel_call(job: Job, params: tuple[str, ...]) -> str:
-    """`gpu.call_kernel(thread)`: read the parameter block's slots and call the device IR entry.
+    """`gpu.load_params(launch)` reads the parameter block; `gpu.call_kernel(thread, params)` calls the device IR entry.
 
-    Nothing writes the block or its address while a kernel runs, and all of it can be read: loops over threads hoist
-    the loads even where they are needed in one branch only.
+    Nothing writes the block while a kernel runs: the loads are invariant. Extents are not negative.
     """
-    nbytes = params_nbytes(job.slots)
-    readable = f", !dereferenceable !{{i64 {nbytes}}}, !align !{{i64 8}}" if nbytes else ""
-    lines = [
-        "declare ptr @gpu.params_home(ptr)",
-        "define void @gpu.call_kernel(ptr %thread) alwaysinline {",
-        "  %home = call ptr @gpu.params_home(ptr %thread)",
-        f"  %params = load ptr, ptr %home, !invariant.load !{{}}{readable}",
-    ]
+    load = ["define %gpu.params @gpu.load_params(ptr %launch) alwaysinline {"]
+    load.append("  %home = getelementptr %gpu.launch, ptr %launch, i32 0, i32 3")
+    load.append("  %block = load ptr, ptr %home, !invariant.load !{}")
+    call = ["define void @gpu.call_kernel(ptr %thread, %gpu.params %params) alwaysinline {"]
+    value, arguments = "poison", ["ptr %thread"]
     for i, (slot, type_) in enumerate(zip(job.slots, params, strict=True)):
         facts = ", !range !{i64 0, i64 -9223372036854775808}" if slot.kind == "extent" else ""
-        lines.append(f"  %at{i} = getelementptr inbounds i8, ptr %params, i64 {slot.offset_nbytes}")
-        lines.append(f"  %p{i} = load {type_}, ptr %at{i}, align {slot.nbytes}, !invariant.load !{{}}{facts}")
-    arguments = ", ".join(["ptr %thread", *(f"{type_} %p{i}" for i, type_ in enumerate(params))])
-    lines += [f'  call void @"{KERNEL_SYMBOL}"({arguments})', "  ret void", "}"]
-    lines.append(f'declare void @"{KERNEL_SYMBOL}"({", ".join(("ptr", *params))})')
-    return "\n".join(lines) + "\n"
+        load.append(f"  %at{i} = getelementptr inbounds i8, ptr %block, i64 {slot.offset_nbytes}")
+        load.append(f"  %p{i} = load {type_}, ptr %at{i}, align {slot.nbytes}, !invariant.load !{{}}{facts}")
+        load.append(f"  %v{i} = insertvalue %gpu.params {value}, {type_} %p{i}, {i}")
+        call.append(f"  %p{i} = extractvalue %gpu.params %params, {i}")
+        value = f"%v{i}"
+        arguments.append(f"{type_} %p{i}")
+    load += [f"  ret %gpu.params {value}", "}"]
+    call += [f'  call void @"{KERNEL_SYMBOL}"({", ".join(arguments)})', "  ret void", "}"]
+    call.append(f'declare void @"{KERNEL_SYMBOL}"({", ".join(("ptr", *params))})')
+    return "\n".join([*load, *call]) + "\n"
 
 
 #: What the device IR entry is renamed to: the object exports the native entry under the kernel's own symbol.
@@ -163,12 +173,16 @@ define ptr @gpu.run_thread(ptr %frame, ptr %thread) noinline presplitcoroutine {
   %id = call token @llvm.coro.id.retcon(i32 {frame_nbytes}, i32 {FRAME_ALIGN_NBYTES}, ptr %frame,
                                         ptr @gpu.continuation, ptr @gpu.allocate_frame, ptr @gpu.free_frame)
   %handle = call ptr @llvm.coro.begin(token %id, ptr null)
-  call void @gpu.call_kernel(ptr %thread)
+  %block = load ptr, ptr %thread
+  %launch = load ptr, ptr %block
+  %params = call %gpu.params @gpu.load_params(ptr %launch)
+  call void @gpu.call_kernel(ptr %thread, %gpu.params %params)
   call void @llvm.coro.end(ptr %handle, i1 false, token none)
   unreachable
 }}
 
-declare void @gpu.call_kernel(ptr)
+declare %gpu.params @gpu.load_params(ptr)
+declare void @gpu.call_kernel(ptr, %gpu.params)
 declare ptr @gpu.continuation(ptr, ptr)
 declare ptr @gpu.allocate_frame(i32)
 declare void @gpu.free_frame(ptr)

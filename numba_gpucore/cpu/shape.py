@@ -14,21 +14,23 @@ MAX_FLAT_SITES = 2**12
 #: First guess for the size of a thread's frame; legalize builds again where more is needed.
 FRAME_NBYTES = 224
 
-#: A kernel that asks for these can tell which block it is in, along x.
-_BLOCK_DEPENDENT = frozenset({"gpu.thread_id.x", "gpu.block_id.x", "gpu.lane_id"})
-
 
 @dataclass(frozen=True)
 class ProgramShape:
     """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. throw: the function that
-    records a throw. row_threads: see ir/flat.ll. frame_nbytes: room for a suspended thread."""
+    records a throw. is_merged: blocks that are neighbours in x run as one row, see ir/flat.ll. frame_nbytes: room for a
+    suspended thread."""
 
     is_coroutine: bool
     uses_warps: bool
     uses_grid_barrier: bool
     throw: str
-    row_threads: int
+    is_merged: bool
     frame_nbytes: int
+
+    @property
+    def row_threads(self) -> int:
+        return MAX_ROW_THREADS if self.is_merged else 1
 
     @property
     def ir_files(self) -> tuple[str, ...]:
@@ -39,17 +41,20 @@ class ProgramShape:
     def with_frame(self, nbytes: int) -> ProgramShape:
         return replace(self, frame_nbytes=nbytes)
 
+    def unmerged(self) -> ProgramShape:
+        return replace(self, is_merged=False)
+
 
 def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
+    """Merging is a guess where a kernel asks for its block's x: it may only need it to compute its x in the grid."""
     suspending = {name for name in job.intrinsics if INTRINSICS[name].suspends}
     shares = bool(job.shared_arrays) or "gpu.dynamic_shared" in job.intrinsics
-    keeps_blocks = shares or bool(job.intrinsics & _BLOCK_DEPENDENT)
     has_scalar_loop = bool(suspending) or has_atomics or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
     return ProgramShape(
         is_coroutine=bool(suspending),
         uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),
         uses_grid_barrier="gpu.barrier.grid" in suspending,
         throw="gpu.throw.report" if has_scalar_loop else "gpu.throw.first",
-        row_threads=1 if keeps_blocks else MAX_ROW_THREADS,
+        is_merged=not (suspending or shares or job.has_recursion or "gpu.lane_id" in job.intrinsics),
         frame_nbytes=FRAME_NBYTES if suspending else 0,
     )

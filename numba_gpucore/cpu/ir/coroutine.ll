@@ -37,18 +37,18 @@ entry:
   %threads.offset.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 11
   %threads.offset = load i64, ptr %threads.offset.at
   %threads = getelementptr i8, ptr %home, i64 %threads.offset
-  %threads.at = getelementptr %gpu.block, ptr %home, i32 0, i32 8
+  %threads.at = getelementptr %gpu.block, ptr %home, i32 0, i32 7
   store ptr %threads, ptr %threads.at
-  %warps.at = getelementptr %gpu.block, ptr %home, i32 0, i32 9
+  %warps.at = getelementptr %gpu.block, ptr %home, i32 0, i32 8
   store ptr %warps, ptr %warps.at
-  %arriving.at = getelementptr %gpu.block, ptr %home, i32 0, i32 10
+  %arriving.at = getelementptr %gpu.block, ptr %home, i32 0, i32 9
   store [2 x i32] zeroinitializer, ptr %arriving.at
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
   %height = call i32 @gpu.block_extent(ptr %launch, i32 1)
   %depth = call i32 @gpu.block_extent(ptr %launch, i32 2)
   %area = mul i32 %width, %height
   %count = mul i32 %area, %depth
-  %count.at = getelementptr %gpu.block, ptr %home, i32 0, i32 12
+  %count.at = getelementptr %gpu.block, ptr %home, i32 0, i32 11
   store i32 %count, ptr %count.at
   br label %threads.loop
 threads.loop:
@@ -92,8 +92,8 @@ define ptr @gpu.thread_of(ptr %threads, i32 %number) alwaysinline {
 
 ; All threads have arrived at the block's barrier: their counts become the barrier's result.
 define void @gpu.complete_barrier(ptr %block) alwaysinline {
-  %arriving.at = getelementptr %gpu.block, ptr %block, i32 0, i32 10
-  %arrived.at = getelementptr %gpu.block, ptr %block, i32 0, i32 11
+  %arriving.at = getelementptr %gpu.block, ptr %block, i32 0, i32 9
+  %arrived.at = getelementptr %gpu.block, ptr %block, i32 0, i32 10
   %counts = load [2 x i32], ptr %arriving.at
   store [2 x i32] %counts, ptr %arrived.at
   store [2 x i32] zeroinitializer, ptr %arriving.at
@@ -110,12 +110,12 @@ define [2 x i32] @gpu.vote_at_barrier(ptr %thread, i32 %predicate) alwaysinline 
   %block = load ptr, ptr %thread
   %true = icmp ne i32 %predicate, 0
   %index = zext i1 %true to i64
-  %arriving.at = getelementptr %gpu.block, ptr %block, i32 0, i32 10, i64 %index
+  %arriving.at = getelementptr %gpu.block, ptr %block, i32 0, i32 9, i64 %index
   %old = load i32, ptr %arriving.at
   %new = add i32 %old, 1
   store i32 %new, ptr %arriving.at
   call void @gpu.wait_for_block(ptr %thread)
-  %arrived.at = getelementptr %gpu.block, ptr %block, i32 0, i32 11
+  %arrived.at = getelementptr %gpu.block, ptr %block, i32 0, i32 10
   %counts = load [2 x i32], ptr %arrived.at
   ret [2 x i32] %counts
 }

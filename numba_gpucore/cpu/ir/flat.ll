@@ -1,42 +1,36 @@
-; Programs without barriers and warp operations: loops over blocks and threads with the kernel inlined. The records are
-; allocas that SROA removes, so that LLVM vectorises the innermost loop across GPU threads.
+; Programs without barriers and warp operations: loops over blocks and threads with the kernel inlined, so that LLVM
+; vectorises the innermost loop across GPU threads.
 
 @gpu.row_threads = external constant i64
-declare void @gpu.call_kernel(ptr)
 
 ; Run blocks [first, end). Blocks that are neighbours in x are run together, a row of up to @gpu.row_threads threads
 ; at a time: the innermost loop is long even where blocks are narrow. @gpu.row_threads is 1 for kernels that look at
 ; their block's x or share memory in a block: then a row is a row of one block.
-define void @gpu.run_blocks(ptr %launch, ptr %scratch, i64 %first, i64 %end) noinline {
+define void @gpu.run_blocks(ptr dereferenceable(112) %launch, ptr %scratch, i64 %first, i64 %end) noinline {
 entry:
-  %thread = alloca %gpu.thread
-  %block = alloca %gpu.block
-  call void @gpu.describe_block(ptr %block, ptr %launch, ptr %scratch)
-  store ptr %block, ptr %thread
+  %params = call %gpu.params @gpu.load_params(ptr %launch)
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
   %height = call i32 @gpu.block_extent(ptr %launch, i32 1)
   %depth = call i32 @gpu.block_extent(ptr %launch, i32 2)
   %grid.width = call i32 @gpu.grid_extent(ptr %launch, i32 0)
+  %grid.height = call i32 @gpu.grid_extent(ptr %launch, i32 1)
   %width.wide = zext nneg i32 %width to i64
   %grid.width.wide = zext nneg i32 %grid.width to i64
+  %grid.height.wide = zext nneg i32 %grid.height to i64
   %row.threads = load i64, ptr @gpu.row_threads
   %row.fit = udiv i64 %row.threads, %width.wide
   %row.blocks = call i64 @llvm.umax.i64(i64 %row.fit, i64 1)
-  %failure.at = getelementptr %gpu.block, ptr %block, i32 0, i32 5
-  %x.at = getelementptr %gpu.block, ptr %block, i32 0, i32 6
-  %x.first.at = getelementptr %gpu.block, ptr %block, i32 0, i32 7
-  %tx.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 0
-  %ty.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 1
-  %tz.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 2
-  %bx.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 0
-  store i32 -1, ptr %failure.at
   br label %blocks
 
 blocks:
   %b = phi i64 [ %first, %entry ], [ %b.next, %blocks.end ]
-  call void @gpu.number_block(ptr %block, ptr %launch, i64 %b)
-  %bx = load i32, ptr %bx.at
-  %bx.wide = zext nneg i32 %bx to i64
+  %row = udiv i64 %b, %grid.width.wide
+  %bx.wide = urem i64 %b, %grid.width.wide
+  %bz.wide = udiv i64 %row, %grid.height.wide
+  %by.wide = urem i64 %row, %grid.height.wide
+  %bx = trunc nuw nsw i64 %bx.wide to i32
+  %by = trunc nuw nsw i64 %by.wide to i32
+  %bz = trunc nuw nsw i64 %bz.wide to i32
   %left.chunk = sub nuw nsw i64 %end, %b
   %left.row = sub nuw nsw i64 %grid.width.wide, %bx.wide
   %left = call i64 @llvm.umin.i64(i64 %left.chunk, i64 %left.row)
@@ -44,45 +38,60 @@ blocks:
   %x.first = mul nuw nsw i64 %bx.wide, %width.wide
   %length = mul nuw nsw i64 %n, %width.wide
   %x.end = add nuw nsw i64 %x.first, %length
-  store i64 %x.first, ptr %x.first.at
-  br label %planes
+  ; row_bounds.py: threads outside of this range do nothing,
+  %x.low = call i64 @gpu.row_start(ptr %launch, %gpu.params %params)
+  %x.high = call i64 @gpu.row_stop(ptr %launch, %gpu.params %params)
+  %x.from = call i64 @llvm.umax.i64(i64 %x.first, i64 %x.low)
+  %x.stop = call i64 @llvm.umin.i64(i64 %x.end, i64 %x.high)
+  %skipped = sub i64 %x.from, %x.first
+  %place.from = trunc i64 %skipped to i32
+  %empty = icmp uge i64 %x.from, %x.stop
+  ; and if the whole row lies in that one, comparisons of x have the same outcome for all its threads.
+  %plain.low = call i64 @gpu.plain_start(ptr %launch, %gpu.params %params)
+  %plain.high = call i64 @gpu.plain_stop(ptr %launch, %gpu.params %params)
+  %plain.from = icmp ule i64 %plain.low, %x.from
+  %plain.to = icmp ule i64 %x.stop, %plain.high
+  %plain = and i1 %plain.from, %plain.to
+  br i1 %empty, label %blocks.end, label %planes
 
 planes:
   %tz = phi i32 [ 0, %blocks ], [ %tz.next, %planes.end ]
-  store i32 %tz, ptr %tz.at
   br label %rows
 
 rows:
   %ty = phi i32 [ 0, %planes ], [ %ty.next, %rows.end ]
-  store i32 %ty, ptr %ty.at
-  br label %threads
+  br i1 %plain, label %plain.threads, label %threads
 
 threads:
-  %x = phi i64 [ %x.first, %rows ], [ %x.next, %threads ]
-  %tx = phi i32 [ 0, %rows ], [ %tx.next, %threads ]
-  store i64 %x, ptr %x.at
-  store i32 %tx, ptr %tx.at
-  call void @gpu.call_kernel(ptr %thread)
+  %x = phi i64 [ %x.from, %rows ], [ %x.next, %threads ]
+  %place = phi i32 [ %place.from, %rows ], [ %place.next, %threads ]
+  %failure = phi i32 [ -1, %rows ], [ %failure.next, %threads ]
+  %failure.next = call i32 @gpu.run_place(ptr %launch, ptr %scratch, i64 %x, i32 %place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %failure, %gpu.params %params)
   %x.next = add nuw nsw i64 %x, 1
-  %tx.next = add nuw nsw i32 %tx, 1
-  %threads.more = icmp ult i64 %x.next, %x.end
+  %place.next = add nuw nsw i32 %place, 1
+  %threads.more = icmp ult i64 %x.next, %x.stop
   br i1 %threads.more, label %threads, label %row.check
 
+plain.threads:
+  %q.x = phi i64 [ %x.from, %rows ], [ %q.x.next, %plain.threads ]
+  %q.place = phi i32 [ %place.from, %rows ], [ %q.place.next, %plain.threads ]
+  %q.failure = phi i32 [ -1, %rows ], [ %q.failure.next, %plain.threads ]
+  %q.failure.next = call i32 @gpu.run_plain_place(ptr %launch, ptr %scratch, i64 %q.x, i32 %q.place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %q.failure, %gpu.params %params)
+  %q.x.next = add nuw nsw i64 %q.x, 1
+  %q.place.next = add nuw nsw i32 %q.place, 1
+  %q.threads.more = icmp ult i64 %q.x.next, %x.stop
+  br i1 %q.threads.more, label %plain.threads, label %row.check
+
 row.check:
-  %failure = load i32, ptr %failure.at
-  %failed = icmp ne i32 %failure, -1
+  %row.failure = phi i32 [ %failure.next, %threads ], [ %q.failure.next, %plain.threads ]
+  %failed = icmp ne i32 %row.failure, -1
   br i1 %failed, label %row.report, label %rows.end, !prof !{!"branch_weights", i32 1, i32 1000000}
 row.report:
-  %by.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 1
-  %by = load i32, ptr %by.at
-  %bz.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 2
-  %bz = load i32, ptr %bz.at
-  %place = lshr i32 %failure, 12
-  %place.wide = zext i32 %place to i64
-  %x.failed = add i64 %x.first, %place.wide
-  %site = and i32 %failure, 4095
-  call void @gpu.report(ptr %launch, i64 %x.failed, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 0, i64 0, i64 0, i64 0, i64 0)
-  store i32 -1, ptr %failure.at
+  %failed.place = lshr i32 %row.failure, 12
+  %failed.place.wide = zext i32 %failed.place to i64
+  %failed.x = add i64 %x.first, %failed.place.wide
+  %site = and i32 %row.failure, 4095
+  call void @gpu.report(ptr %launch, i64 %failed.x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 0, i64 0, i64 0, i64 0, i64 0)
   br label %rows.end
 
 rows.end:
@@ -101,6 +110,38 @@ exit:
   ret void
 }
 
+; @gpu.run_plain_place is this too, with the outcome of comparisons known.
+; Run the thread at `x` in the grid, the `place`-th of its row. Returns the row's first failure so far. The records are
+; allocas that SROA removes.
+define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 2199023254528) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, %gpu.params %params) {
+entry:
+  %thread = alloca %gpu.thread
+  %block = alloca %gpu.block
+  call void @gpu.describe_block(ptr %block, ptr %launch, ptr %scratch)
+  store ptr %block, ptr %thread
+  %bx.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 0
+  %by.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 1
+  %bz.at = getelementptr %gpu.block, ptr %block, i32 0, i32 2, i32 2
+  %failure.at = getelementptr %gpu.block, ptr %block, i32 0, i32 5
+  %x.at = getelementptr %gpu.block, ptr %block, i32 0, i32 6
+  %tx.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 0
+  %ty.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 1
+  %tz.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 2
+  %place.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 2
+  store i32 %bx, ptr %bx.at
+  store i32 %by, ptr %by.at
+  store i32 %bz, ptr %bz.at
+  store i32 %failure, ptr %failure.at
+  store i64 %x, ptr %x.at
+  store i32 %place, ptr %tx.at
+  store i32 %ty, ptr %ty.at
+  store i32 %tz, ptr %tz.at
+  store i32 %place, ptr %place.at
+  call void @gpu.call_kernel(ptr %thread, %gpu.params %params)
+  %failure.new = load i32, ptr %failure.at
+  ret i32 %failure.new
+}
+
 define i64 @gpu.global_id.x(ptr %thread) alwaysinline {
   %block = load ptr, ptr %thread
   %x.at = getelementptr %gpu.block, ptr %block, i32 0, i32 6
@@ -112,7 +153,7 @@ define i64 @gpu.global_id.x(ptr %thread) alwaysinline {
 ; atomic in a cold path (14.6 times slower on a compute-bound kernel).
 define void @gpu.throw.first(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, i64 %n3) alwaysinline {
   %block = load ptr, ptr %thread
-  %place.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 0
+  %place.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 2
   %place = load i32, ptr %place.at
   %place.high = shl i32 %place, 12
   %failure = or disjoint i32 %place.high, %site
@@ -123,8 +164,35 @@ define void @gpu.throw.first(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, 
   ret void
 }
 
+; Where threads of merged blocks are. That a kernel uses them only to compute its x in the grid shows when LLVM has
+; simplified it: then no call of @gpu.block_of is left.
+declare i64 @gpu.block_of(i64) nounwind willreturn memory(none)
+define i32 @gpu.merged_block_id(ptr %thread) alwaysinline {
+  %x = call i64 @gpu.global_id.x(ptr %thread)
+  %b = call i64 @gpu.block_of(i64 %x)
+  %id = trunc nuw nsw i64 %b to i32
+  ret i32 %id
+}
+define i32 @gpu.merged_thread_id(ptr %thread) alwaysinline {
+  %x = call i64 @gpu.global_id.x(ptr %thread)
+  %b = call i64 @gpu.block_of(i64 %x)
+  %n = call i32 @gpu.block_dim(ptr %thread, i32 0)
+  %n.wide = zext nneg i32 %n to i64
+  %first = mul nuw nsw i64 %b, %n.wide
+  %t = sub nuw nsw i64 %x, %first
+  %id = trunc nuw nsw i64 %t to i32
+  ret i32 %id
+}
+
+declare %gpu.params @gpu.load_params(ptr)
+declare i64 @gpu.row_start(ptr, %gpu.params)
+declare i64 @gpu.row_stop(ptr, %gpu.params)
+declare i64 @gpu.plain_start(ptr, %gpu.params)
+declare i64 @gpu.plain_stop(ptr, %gpu.params)
+declare i32 @gpu.run_plain_place(ptr, ptr, i64, i32, i32, i32, i32, i32, i32, i32, %gpu.params)
+declare void @gpu.call_kernel(ptr, %gpu.params)
 declare void @gpu.describe_block(ptr, ptr, ptr)
-declare void @gpu.number_block(ptr, ptr, i64)
+declare i32 @gpu.block_dim(ptr, i32)
 declare i32 @gpu.block_extent(ptr, i32)
 declare i32 @gpu.grid_extent(ptr, i32)
 declare void @gpu.report(ptr, i64, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64)

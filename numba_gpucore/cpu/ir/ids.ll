@@ -65,14 +65,6 @@ define i32 @gpu.warp_size(ptr %thread) alwaysinline {
   ret i32 32
 }
 
-; Where the address of the parameter block lies.
-define ptr @gpu.params_home(ptr %thread) alwaysinline {
-  %block = load ptr, ptr %thread
-  %launch = load ptr, ptr %block
-  %at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 3
-  ret ptr %at
-}
-
 define ptr @gpu.shared_memory(ptr %thread) alwaysinline {
   %block = load ptr, ptr %thread
   %at = getelementptr %gpu.block, ptr %block, i32 0, i32 1

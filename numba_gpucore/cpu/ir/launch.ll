@@ -30,7 +30,8 @@ exit:
   ret void
 }
 
-; Extents of a block or grid, with the facts that let LLVM prove index arithmetic free of overflow.
+; Extents of a block or grid, with the facts that let LLVM prove index arithmetic free of overflow. Nothing writes them
+; while the launch is being worked on.
 define i32 @gpu.block_extent(ptr %launch, i32 %axis) alwaysinline {
   %at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 1, i32 %axis
   %n = load i32, ptr %at, !range !{i32 1, i32 1025}, !invariant.load !{}

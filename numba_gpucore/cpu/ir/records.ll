@@ -13,12 +13,16 @@
 ;   0 %gpu.launch                       1 shared memory
 ;   2 block index, 3 block extents, 4 grid extents
 ;   5 first failure: place in the row << 12 | site, or -1 (flat programs)
-;   6 x of the running thread in the grid, 7 x of the row's first thread (flat programs)
-;   8 threads, 9 warps (coroutine programs)
-;   10 false and true predicates of threads that arrived at the current barrier, 11 at the last barrier
-;   12 threads in the block
-%gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, i64, ptr, ptr, [2 x i32], [2 x i32], i32 }
+;   6 x of the running thread in the grid (flat programs)
+;   7 threads, 8 warps (coroutine programs)
+;   9 false and true predicates of threads that arrived at the current barrier, 10 at the last barrier
+;   11 threads in the block
+%gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, ptr, ptr, [2 x i32], [2 x i32], i32 }
 
-; One thread, what device IR calls its context: 0 %gpu.block, 1 thread index, 2 number in the block, 3 continuation.
-; In coroutine programs its frame follows.
+; One thread, what device IR calls its context: 0 %gpu.block, 1 thread index, 2 number in the block (flat programs:
+; place in its row), 3 continuation. In coroutine programs its frame follows.
 %gpu.thread = type { ptr, [3 x i32], i32, ptr }
+
+; One warp's lanes: 0 key, 1 value, 2 sent value, 3 lanes met, 4 those of them with a non-zero value, 
+;   5 living lanes, 6 lanes to resume
+%gpu.warp = type { [32 x i64], [32 x i64], [32 x i64], [32 x i32], [32 x i32], i32, i32, [14 x i32] }

@@ -21,9 +21,9 @@ exit:
 define internal void @gpu.run_block(ptr %block) noinline {
 entry:
   %run_thread = call ptr @llvm.coro.prepare.retcon(ptr @gpu.run_thread)
-  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
+  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 7
   %threads = load ptr, ptr %threads.at
-  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 12
+  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 11
   %count.narrow = load i32, ptr %count.at
   %count = zext i32 %count.narrow to i64
   %nbytes = load i64, ptr @gpu.thread_nbytes

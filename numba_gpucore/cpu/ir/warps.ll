@@ -7,9 +7,6 @@
 ; nothing hangs. At that moment the scheduler copies what they brought (`value`) to where they read it (`sent`), and
 ; notes which lanes each of them met: a lane sees exactly those that arrived at the same operation.
 
-; 0 key, 1 value, 2 sent value, 3 lanes met, 4 those of them with a non-zero value, 5 living lanes, 6 lanes to resume
-%gpu.warp = type { [32 x i64], [32 x i64], [32 x i64], [32 x i32], [32 x i32], i32, i32, [14 x i32] }
-
 @gpu.uses_grid_barrier = external constant i1
 
 ; One block with its own record, or all blocks where threads wait for the grid.
@@ -59,11 +56,11 @@ exit:
 define internal void @gpu.start_block(ptr %block) noinline {
 entry:
   %run_thread = call ptr @llvm.coro.prepare.retcon(ptr @gpu.run_thread)
-  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
+  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 7
   %threads = load ptr, ptr %threads.at
-  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 9
+  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
   %warps = load ptr, ptr %warps.at
-  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 12
+  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 11
   %count = load i32, ptr %count.at
   br label %threads.loop
 threads.loop:
@@ -99,11 +96,11 @@ exit:
 ; Resume the block's threads until all have ended (false) or all that live wait for the grid (true; ready to resume).
 define internal i1 @gpu.advance_block(ptr %block) noinline {
 entry:
-  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
+  %threads.at = getelementptr %gpu.block, ptr %block, i32 0, i32 7
   %threads = load ptr, ptr %threads.at
-  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 9
+  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
   %warps = load ptr, ptr %warps.at
-  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 12
+  %count.at = getelementptr %gpu.block, ptr %block, i32 0, i32 11
   %count = load i32, ptr %count.at
   br label %round
 round:
@@ -277,7 +274,7 @@ exit:
 
 define ptr @gpu.warp_of(ptr %thread) alwaysinline {
   %block = load ptr, ptr %thread
-  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 9
+  %warps.at = getelementptr %gpu.block, ptr %block, i32 0, i32 8
   %warps = load ptr, ptr %warps.at
   %number.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 2
   %number = load i32, ptr %number.at

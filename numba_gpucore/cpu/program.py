@@ -1,0 +1,115 @@
+"""From linked device IR to an optimised native program. Before: definitions. After: emit, assemble.
+
+Flat programs are optimised in two steps: first the code of one thread alone, whose text tells which threads return at
+once and whether blocks can be merged; then the loops around it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.compile.job import Job
+from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir
+from numba_gpucore.cpu.machine import make_target_machine
+from numba_gpucore.cpu.recursion import recursive_functions
+from numba_gpucore.cpu.row_bounds import bound_rows
+from numba_gpucore.cpu.shape import ProgramShape
+
+#: The code of one thread of a flat program, in ir/flat.ll.
+PLACE_SYMBOL = "gpu.run_place"
+_ASKS_FOR_BLOCK = re.compile(r"call [^\n]*@gpu\.block_of\(")
+_HALF = re.compile(r"\bhalf\b")
+
+
+@dataclass(frozen=True)
+class ProgramBuilder:
+    """Builds programs of one kernel; `bitcode` is its device IR."""
+
+    bitcode: bytes
+    job: Job
+
+    @property
+    def level(self) -> int:
+        """LLVM's optimisation level. The default asks for the usual, which is LLVM's 3 in Numba's compiler for CPUs."""
+        opt = self.job.request.options.opt
+        return 3 if opt == 2 else opt
+
+    def machine(self) -> llvm.TargetMachine:
+        return make_target_machine(self.job.request.arch, self.level)
+
+    def build(self, shape: ProgramShape) -> llvm.ModuleRef | None:
+        """The optimised program; None if its blocks cannot be merged, as `shape` guessed."""
+        program = self._link(shape)
+        self._inline(program)
+        if not shape.is_coroutine:
+            self._simplify(program, PLACE_SYMBOL)
+            text = str(program)
+            if shape.is_merged and _ASKS_FOR_BLOCK.search(text):
+                return None
+            program = self._parse(bound_rows(text, PLACE_SYMBOL))
+            self._internalize(program, frozenset(), inlines=True)
+            self._inline(program)
+        program.verify()
+        self._pass_builder().getModulePassManager().run(program, self._pass_builder())
+        return program
+
+    def _link(self, shape: ProgramShape) -> llvm.ModuleRef:
+        machine = self.machine()
+        program = llvm.parse_bitcode(self.bitcode)
+        program.name = self.job.entry
+        program.triple = machine.triple
+        program.data_layout = str(machine.target_data)
+        kernel = program.get_function(self.job.entry)
+        params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
+        kernel.name = KERNEL_SYMBOL
+        recursive: frozenset[str] = frozenset()
+        if self.job.has_recursion:
+            recursive = recursive_functions(str(program), KERNEL_SYMBOL, self.job)
+        for text in definition_texts(self.job, shape, params):
+            program.link_in(self._parse(text))
+        if _HALF.search(str(program)):
+            program.link_in(self._parse(read_ir("half")))
+        program.get_function(NATIVE_ENTRY).name = self.job.entry
+        self._internalize(program, recursive | {PLACE_SYMBOL}, inlines=True)
+        program.verify()
+        return program
+
+    def _parse(self, text: str) -> llvm.ModuleRef:
+        machine = self.machine()
+        module = llvm.parse_assembly(text)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        return module
+
+    def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str], inlines: bool) -> None:
+        """Only the native entry and the constant that `facts` reads stay visible; all but `kept` is inlined."""
+        for function in program.functions:
+            if function.is_declaration or function.name == self.job.entry or function.linkage == llvm.Linkage.weak_any:
+                continue
+            function.linkage = "internal"
+            if inlines and function.name not in kept and b"noinline" not in b" ".join(function.attributes):
+                function.add_function_attribute("alwaysinline")
+        for variable in program.global_variables:
+            if not variable.is_declaration and variable.name != "gpu.thread_nbytes":
+                variable.linkage = "internal"
+
+    def _pass_builder(self) -> llvm.PassBuilder:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=self.level)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = self.level > 1
+        return llvm.create_pass_builder(self.machine(), tuning)
+
+    def _inline(self, program: llvm.ModuleRef) -> None:
+        inliner = llvm.create_new_module_pass_manager()
+        inliner.add_global_dead_code_eliminate_pass()
+        inliner.add_always_inliner_pass()
+        inliner.add_global_dead_code_eliminate_pass()
+        inliner.run(program, self._pass_builder())
+
+    def _simplify(self, program: llvm.ModuleRef, name: str) -> None:
+        """LLVM's scalar optimisations for one function, without vectors."""
+        if self.level == 0:
+            return
+        self._pass_builder().getFunctionPassManager().run(program.get_function(name), self._pass_builder())
