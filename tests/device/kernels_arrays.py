@@ -145,6 +145,42 @@ def assign_rows(x, out):
         out[i, 1:] = 0
 
 
+def whole_expressions(x, y, out):
+    """Expressions over whole arrays into existing ones; operands broadcast, the destination may be one of them."""
+    i = gpu.grid(1)
+    if i < out.shape[0]:
+        out[i, :] = 2 * x[i] + y
+        out[i, 1:] = out[i, 1:] * out[i, 1:] - x[i, 0]
+        out[i, :1] = np.sqrt(y[:1])
+        out[i, 2:] += y[2:]
+
+
+def expect_whole_expressions(x, y, out):
+    wanted = 2 * x + y
+    wanted[:, 1:] = wanted[:, 1:] ** 2 - x[:, :1]
+    wanted[:, :1] = np.sqrt(y[:1])
+    wanted[:, 2:] += y[2:]
+    return {2: wanted}
+
+
+def overlapping_assignments(x):
+    """Shifts within one array, both ways, as if the source had been copied first."""
+    i = gpu.grid(1)
+    if i < x.shape[0]:
+        row = x[i]
+        row[2:] = row[:-2]
+        row[:-1] = row[1:]
+        row[::-1][1:] = row[::-1][:-1]
+
+
+def expect_overlapping_assignments(x):
+    wanted = x.copy()
+    wanted[:, 2:] = wanted[:, :-2].copy()
+    wanted[:, :-1] = wanted[:, 1:].copy()
+    wanted[:, ::-1][:, 1:] = wanted[:, ::-1][:, :-1].copy()
+    return {0: wanted}
+
+
 def reshaped(x, out):
     i = gpu.grid(1)
     m = x.reshape(4, 8)
@@ -241,6 +277,16 @@ CASES = (
         lambda rng: (random(rng, (6, 4)), np.ones((6, 4), np.float32)),
         lambda x, out: {1: np.concatenate([x[:, :1], np.zeros((6, 3), np.float32)], axis=1)},
     ),
+    Case(
+        whole_expressions,
+        lambda rng: (
+            rng.integers(0, 9, (6, 5)).astype(np.float32),
+            rng.integers(0, 5, 5).astype(np.float32) ** 2,
+            np.zeros((6, 5), np.float32),
+        ),
+        expect_whole_expressions,
+    ),
+    Case(overlapping_assignments, lambda rng: (rng.integers(0, 99, (5, 9)),), expect_overlapping_assignments),
     Case(
         reshaped,
         lambda rng: (rng.integers(0, 9, 32, dtype=np.int32), np.zeros(8, np.int32)),

@@ -35,7 +35,10 @@ FLOAT_EXTREMES = {language.atomic.max: "<", language.atomic.min: ">"}
 
 def _item_pointer(context, builder, array_type, array, index_type, index):
     """Address of the item, after wraparound of negative indices and, where asked for, a bounds check."""
-    indices = cgutils.unpack_tuple(builder, index) if isinstance(index_type, types.BaseTuple) else [index]
+    is_tuple = isinstance(index_type, types.BaseTuple)
+    parts = cgutils.unpack_tuple(builder, index) if is_tuple else [index]
+    part_types = index_type.types if is_tuple else [index_type]
+    indices = [context.cast(builder, part, type_, types.intp) for part, type_ in zip(parts, part_types, strict=True)]
     structure = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(
         context, builder, array_type, structure, indices, wraparound=True, boundscheck=context.enable_boundscheck

@@ -38,13 +38,14 @@ def _require_array(where: str, array: types.Type, item_types: tuple[types.Type, 
 
 
 def index_type(where: str, array: types.Array, index: types.Type) -> types.Type:
-    """What an index is converted to before lowering. Raises TypingError unless it has one integer for each axis."""
+    """The type of an index, without literals. Raises TypingError unless it has one number for each axis."""
     parts = tuple(index) if isinstance(index, types.BaseTuple) else (index,)
-    if not all(isinstance(part, types.Integer) for part in parts):
+    # Floats as in numba.cuda: Numba types `uint64 % int64` as float64, and indices are often made so.
+    if not all(isinstance(part, (types.Integer, types.Float)) for part in parts):
         raise errors.TypingError(f"{where}: an index is an integer or a tuple of integers, not {index}")
     if len(parts) != array.ndim:
         raise errors.TypingError(f"{where}: the array has {array.ndim} axes, the index {len(parts)}")
-    return types.UniTuple(types.intp, len(parts)) if isinstance(index, types.BaseTuple) else types.intp
+    return types.unliteral(index)
 
 
 def _declare_update(function, item_types) -> None:
