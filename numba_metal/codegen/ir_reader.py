@@ -133,7 +133,7 @@ def _logical_lines(body: list[str]) -> list[str]:
         stripped = line.strip()
         if not stripped or stripped.startswith((";", "#dbg")):
             continue
-        if lines and lines[-1].lstrip().startswith("switch") and not lines[-1].rstrip().endswith("]") and "]," not in lines[-1]:
+        if lines and lines[-1].lstrip().startswith("switch ") and not lines[-1].rstrip().endswith("]") and "]," not in lines[-1]:
             lines[-1] += " " + stripped
         else:
             lines.append(line)

@@ -38,6 +38,7 @@ from numba_metal.codegen.resolve_exits import resolve_exits
 from numba_metal.codegen.select_statements import select_statements
 from numba_metal.codegen.structure import structure_control_flow
 from numba_metal.codegen.text_tree import declare_variables, render
+from numba_metal.codegen.type_faults import find_type_faults
 from numba_metal.codegen.values import MslVersion, Printers, Values
 from numba_metal.codegen.variables import RESERVED_NAMES, Variables, unique_name
 
@@ -68,6 +69,9 @@ _ELEMENTS = {
 def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
     """The MSL text of the kernel `job.entry`. Raises UnsupportedKernelError with every fault."""
     function = module.functions[job.entry]
+    faults = find_type_faults(function, job)
+    if faults:
+        raise UnsupportedKernelError(job.request.py_func.__name__, faults)
     flow = analyse_control_flow(function)
     origins = trace_pointers(function)
     _refuse_mixed_pointers(origins, job)

@@ -39,7 +39,9 @@ def has_effect(instr: Instr) -> bool:
         if _MEMORY_CALLS.match(instr.detail):
             return True
         intrinsic = neutral_intrinsic(instr.detail)
-        return intrinsic is not None and not intrinsic.is_pure
+        if intrinsic is not None:
+            return not intrinsic.is_pure
+        return not instr.detail.startswith("llvm.") and parse_shared_symbol(neutral_name(instr.detail)) is None
     return instr.opcode in _EFFECTS or bool(instr.flags & {"volatile", "atomic"})
 
 
