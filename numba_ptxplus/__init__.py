@@ -13,7 +13,7 @@ scale[grid, block](array, 2.0)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
 from numba_ptxplus.target import PLATFORM
@@ -22,6 +22,19 @@ _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)
 __all__ = sorted(_NAMES)
 
-if TYPE_CHECKING:
+#: Functions of the compiler, which is loaded when one of them is first used; so they are not in __all__.
+_COMPILED_NAMES = (
+    "compile",
+    "compile_all",
+    "compile_for_current_device",
+    "compile_ptx",
+    "compile_ptx_for_current_device",
+)
 
-    def __getattr__(name: str) -> Any: ...  # the names are made at run time
+
+def __getattr__(name: str) -> Any:
+    if name in _COMPILED_NAMES:
+        from numba_ptxplus import compile_api  # noqa: PLC0415  a door to the compile half
+
+        return getattr(compile_api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

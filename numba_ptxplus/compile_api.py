@@ -16,10 +16,11 @@ from numba_gpucore.compile.driver import Lowered, load_codegen, lower_kernel
 from numba_gpucore.compile.exported_function import lower_device_function
 from numba_gpucore.compile.numba_api import sigutils, types
 from numba_gpucore.compile.numba_types import from_numba
+from numba_gpucore.cuda_api.devices import DeviceNames
 from numba_ptxplus.architectures import arch_of
 from numba_ptxplus.codegen.disassemble import disassemble_cubin
 from numba_ptxplus.driver.abi import LAUNCH_ABI, DeviceCode
-from numba_ptxplus.target import TARGET
+from numba_ptxplus.target import PLATFORM, TARGET
 
 CODEGEN_PATH = "numba_ptxplus.codegen:CODEGEN"
 DEFAULT_CC = (9, 0)
@@ -85,6 +86,20 @@ def compile_all(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[l
     """As `compile`, but gives a list of all codes that have to be linked: here always one, since all is linked in."""
     code, return_type = compile(pyfunc, sig, **options)
     return [code], return_type
+
+
+def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
+    """`compile_ptx` for the compute capability of the device in use."""
+    return compile_ptx(pyfunc, sig, cc=_current_capability(), **options)
+
+
+def compile_for_current_device(pyfunc: Callable[..., Any], sig: Any, **options: Any) -> tuple[str, Any]:
+    """`compile` for the compute capability of the device in use."""
+    return compile(pyfunc, sig, cc=_current_capability(), **options)
+
+
+def _current_capability() -> tuple[int, int]:
+    return DeviceNames(PLATFORM).current_device().compute_capability
 
 
 def parse_arguments(sig: Any, device: bool) -> tuple[ArgType, ...]:

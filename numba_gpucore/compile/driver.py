@@ -66,7 +66,7 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     _require_no_result(result, request)
     entry = kernel_symbol(request.py_func.__name__)
     slots = lay_out_params(request.arg_types)
-    entry_module = build_entry(result, request.arg_types, slots, entry)
+    entry_module = build_entry(result, request, slots, entry)
     texts = [str(entry_module), *result.library.module_texts()]
     module, job = link_kernel(request, entry, slots, texts, result.library.all_sites())
     validate_module(module, job)

@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.compile.driver import Lowered, lower_function
+from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, global_compiler_lock, itanium_mangler, types
@@ -31,7 +32,7 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
     """
     result = lower_function(request)
     symbol = name or _default_symbol(result, request, abi)
-    wrapper = _build_wrapper(result, symbol, abi)
+    wrapper = _build_wrapper(result, request, symbol, abi)
     texts = [str(wrapper), *result.library.module_texts()]
     module, job = link_kernel(request, symbol, (), texts, result.library.all_sites())
     validate_module(module, job)
@@ -45,7 +46,7 @@ def _default_symbol(result: Any, request: CompileRequest, abi: Abi) -> str:
     return itanium_mangler.mangle(request.py_func.__qualname__, result.fndesc.argtypes)
 
 
-def _build_wrapper(result: Any, symbol: str, abi: Abi) -> ir.Module:
+def _build_wrapper(result: Any, request: CompileRequest, symbol: str, abi: Abi) -> ir.Module:
     context = result.target_context
     module = context.create_module(symbol)
     callee_type = context.call_conv.get_function_type(result.signature.return_type, result.fndesc.argtypes)
@@ -58,6 +59,7 @@ def _build_wrapper(result: Any, symbol: str, abi: Abi) -> ir.Module:
         function_type = ir.FunctionType(result_pointer.pointee if returns_value else ir.VoidType(), arguments)
     function = ir.Function(module, function_type, symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
+    mark_lines(context, builder, request)
     no_context = POINTER(None)
     if abi == "numba":
         builder.ret(builder.call(callee, [function.args[0], no_context, *function.args[1:]]))

@@ -17,7 +17,9 @@ from numba_gpucore.base.argtypes import (
     ScalarType,
     TupleType,
 )
+from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.params import ParamSlot, is_by_address
+from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, types
 from numba_gpucore.compile.numba_types import to_numba
@@ -33,7 +35,7 @@ def slot_type(slot: ParamSlot) -> ir.Type:
     return _FLOATS[slot.nbytes] if slot.kind == "float" else ir.IntType(8 * slot.nbytes)
 
 
-def build_entry(result, arg_types: tuple[ArgType, ...], slots: tuple[ParamSlot, ...], entry: str) -> ir.Module:
+def build_entry(result, request: CompileRequest, slots: tuple[ParamSlot, ...], entry: str) -> ir.Module:
     """A module that defines `void entry(ptr ctx, slots...)`, which calls the function of a CompileResult."""
     context = result.target_context
     module = context.create_module(entry)
@@ -43,9 +45,10 @@ def build_entry(result, arg_types: tuple[ArgType, ...], slots: tuple[ParamSlot, 
     function = ir.Function(module, function_type, entry)
     function.args[0].name = "ctx"
     builder = ir.IRBuilder(function.append_basic_block("entry"))
+    mark_lines(context, builder, request)
     values = _ValueReader(context, builder, function.args[1:], result.fndesc.args, slots)
-    arguments = [values.read(type_) for type_ in arg_types]
-    numba_types = [to_numba(type_) for type_ in arg_types]
+    arguments = [values.read(type_) for type_ in request.arg_types]
+    numba_types = [to_numba(type_) for type_ in request.arg_types]
     _call(context, builder, callee, numba_types, arguments)
     builder.ret_void()
     return module

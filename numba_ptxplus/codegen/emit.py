@@ -9,8 +9,10 @@ from numba_ptxplus.codegen.machine import machine_spec, target_machine
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
     merge_address_sums,
+    merge_compile_units,
     permit_fast_forms,
     strip_call_numbers,
+    strip_linkage_tags,
 )
 from numba_ptxplus.codegen.selection import check_selection
 
@@ -19,6 +21,8 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     check_selection(module, job)
     options = job.request.options
     text = permit_fast_forms(str(module), options.fastmath)
+    if options.debug or options.lineinfo:
+        text = strip_linkage_tags(merge_compile_units(text))
     if options.opt:
         text = merge_address_sums(text)
     ptx = strip_call_numbers(target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text)))

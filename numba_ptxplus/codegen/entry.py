@@ -6,6 +6,7 @@ cast to generic here, so that LLVM finds `ld.global` and `st.global` for every a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from numba_gpucore.base.argtypes import ArgType, ArrayType
@@ -33,11 +34,38 @@ def define_kernel(job: Job, param_types: Sequence[str]) -> str:
         if type_ == "ptr":
             casts.append(f" %g{index} = addrspacecast ptr addrspace(1) %p{index} to ptr\n")
         operands.append(f"{type_} %{'g' if type_ == 'ptr' else 'p'}{index}")
+    of_function, of_call, metadata = _line_marks(job)
+    attributes = kernel_attributes(job.request.options)
     return (
         f"declare void @{inner_name(job.entry)}({', '.join(['ptr', *param_types])})\n"
-        f"define ptx_kernel void @{job.entry}({', '.join(params)}) {kernel_attributes(job.request.options)} {{\n"
-        f"{''.join(casts)} call void @{inner_name(job.entry)}({', '.join(operands)})\n ret void\n}}"
+        f"define ptx_kernel void @{job.entry}({', '.join(params)}) {attributes}{of_function} {{\n"
+        f"{''.join(casts)} call void @{inner_name(job.entry)}({', '.join(operands)}){of_call}\n ret void{of_call}\n}}"
+        f"{metadata}"
     )
+
+
+def _line_marks(job: Job) -> tuple[str, str, str]:
+    """What gives the kernel the user's first line: on the function, on the call, and for the module's end.
+
+    LLVM drops the lines of what it inlines into a function that has none.
+    """
+    options = job.request.options
+    if not (options.debug or options.lineinfo):
+        return "", "", ""
+    code = job.request.py_func.__code__
+    folder, _, name = os.path.abspath(code.co_filename).rpartition(os.sep)
+    line = code.co_firstlineno
+    metadata = f"""
+!llvm.dbg.cu = !{{!0}}
+!llvm.module.flags = !{{!3, !4}}
+!0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, isOptimized: true, emissionKind: DebugDirectivesOnly)
+!1 = !DIFile(filename: "{name}", directory: "{folder}")
+!2 = distinct !DISubprogram(name: "{job.entry}", file: !1, line: {line}, unit: !0, type: !5, spFlags: DISPFlagDefinition)
+!3 = !{{i32 2, !"Debug Info Version", i32 3}}
+!4 = !{{i32 2, !"Dwarf Version", i32 4}}
+!5 = !DISubroutineType(types: !{{null}})
+!6 = !DILocation(line: {line}, scope: !2)"""
+    return " !dbg !2", ", !dbg !6", metadata
 
 
 def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> str:

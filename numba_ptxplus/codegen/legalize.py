@@ -18,6 +18,7 @@ from numba_ptxplus.codegen.entry import check_params, define_kernel, inner_name
 from numba_ptxplus.codegen.faults import libdevice_missing, too_much_shared
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
 from numba_ptxplus.codegen.machine import TRIPLE, data_layout, machine_spec, target_machine
+from numba_ptxplus.codegen.symbols import strip_abi_tags
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, MAX_STATIC_SHARED_NBYTES, PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
@@ -98,6 +99,8 @@ def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
         if function.is_declaration or function.name == job.entry:
             continue
         function.linkage = "internal"
+        if function.name.startswith("_Z"):
+            function.name = strip_abi_tags(function.name)
         if not job.has_recursion and not _is_noinline(function):
             function.add_function_attribute("alwaysinline")
     for variable in module.global_variables:

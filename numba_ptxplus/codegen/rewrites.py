@@ -8,12 +8,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from numba_ptxplus.codegen.symbols import strip_abi_tags
+
 _ARITHMETIC = re.compile(r"^(  %\S+ = f(?:add|sub|mul|neg|div)) ", re.MULTILINE)
 _DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
 _SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
 _ADDRESS = re.compile(
     r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
 )
+_COMPILE_UNIT = re.compile(r"^!(\d+) = distinct !DICompileUnit\(.*emissionKind: (\w+)", re.MULTILINE)
+_UNIT_OF = re.compile(r"unit: !\d+")
+_UNIT_LIST = re.compile(r"^!llvm\.dbg\.cu = .*$", re.MULTILINE)
+_LINKAGE_NAME = re.compile(r'linkageName: "([^"]+)"')
 _VALUE = re.compile(r"%[\w.$]+")
 _CALL_NUMBER = re.compile(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
 _LABEL = re.compile(r"^(\$L\w+):$", re.MULTILINE)
@@ -74,6 +80,24 @@ def _merge_in_block(block: list[str], uses: Counter[str]) -> list[str]:
         elif not (found and found["name"] in gone):
             lines.append(line)
     return lines
+
+
+def merge_compile_units(text: str) -> str:
+    """Put every function with lines into one compile unit, one with full debug information if there is one.
+
+    ptxas 13 ends with "overlapping non-identical data" on PTX whose debug information has several units.
+    """
+    units = _COMPILE_UNIT.findall(text)
+    if len(units) < 2:
+        return text
+    kept = next((number for number, kind in units if kind == "FullDebug"), units[0][0])
+    text = _UNIT_OF.sub(f"unit: !{kept}", text)
+    return _UNIT_LIST.sub(f"!llvm.dbg.cu = !{{!{kept}}}", text)
+
+
+def strip_linkage_tags(text: str) -> str:
+    """Debug information names functions too: without Numba's tags (see symbols.py)."""
+    return _LINKAGE_NAME.sub(lambda found: f'linkageName: "{strip_abi_tags(found[1])}"', text)
 
 
 def strip_call_numbers(ptx: str) -> str:

@@ -7,6 +7,7 @@ import llvmlite.binding as llvm
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
     merge_address_sums,
+    merge_compile_units,
     permit_fast_forms,
     strip_call_numbers,
 )
@@ -82,6 +83,21 @@ def test_addresses_in_different_blocks_do_not_merge():
         "  %d =", "  br label %last\nlast:\n  %d ="
     )
     assert merge_address_sums(cut) == cut
+
+
+UNITS = """
+!llvm.dbg.cu = {units}
+!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: DebugDirectivesOnly)
+!1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: FullDebug)
+!2 = !DIFile(filename: "f.py", directory: "/")
+!3 = distinct !DISubprogram(name: "f", file: !2, line: 1, unit: !{f}, spFlags: DISPFlagDefinition)
+!4 = distinct !DISubprogram(name: "g", file: !2, line: 2, unit: !1, spFlags: DISPFlagDefinition)
+"""
+
+
+def test_one_compile_unit_stays():
+    given = UNITS.format(units="!{!0, !1}", f=0)
+    assert merge_compile_units(given) == UNITS.format(units="!{!1}", f=1)
 
 
 def test_call_numbers_go():
