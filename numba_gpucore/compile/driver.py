@@ -95,8 +95,8 @@ def _require_no_result(result: Any, request: CompileRequest) -> None:
     if result.signature.return_type not in (types.none, types.void):
         code = request.py_func.__code__
         raise TypeError(
-            f"{code.co_filename}:{code.co_firstlineno}: kernel '{request.py_func.__name__}' must have void return type, "
-            f"it returns {result.signature.return_type}; store results in an array argument"
+            f"{code.co_filename}:{code.co_firstlineno}: kernel '{request.py_func.__name__}' must have void return "
+            f"type, it returns {result.signature.return_type}; store results in an array argument"
         )
 
 
@@ -131,7 +131,7 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
 
 
 def inspect_stage(request: CompileRequest, stage: str) -> str:
-    """Compile again and return the text of one stage: "types", "llvm" (device IR) or "asm" (what the back-end emits)."""
+    """Compile again and return one stage's text: "types", "llvm" (device IR) or "asm" (what the back-end emits)."""
     if stage == "types":
         with global_compiler_lock:
             return str(lower_function(request).type_annotation)

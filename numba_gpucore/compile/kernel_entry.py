@@ -1,4 +1,4 @@
-"""The function a device starts: from the parameter block's slots to Numba's values. Before: lowering. After: linking."""
+"""The function a device starts: from slots of the parameter block to Numba's values. Before: lowering. After: linking."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def build_entry(result, request: CompileRequest, slots: tuple[ParamSlot, ...], e
 
 
 def _call(context, builder, callee, numba_types, arguments) -> None:
-    """Like ContextCallConv.call_function, for a caller whose context pointer comes first and that ignores the status."""
+    """Like ContextCallConv.call_function, for a caller whose context comes first and that ignores the status."""
     return_type = callee.args[0].type.pointee
     slot = cgutils.alloca_once(builder, return_type)
     builder.store(cgutils.get_null_value(return_type), slot)

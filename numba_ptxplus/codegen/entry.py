@@ -54,18 +54,23 @@ def _line_marks(job: Job) -> tuple[str, str, str]:
         return "", "", ""
     code = job.request.py_func.__code__
     folder, _, name = os.path.abspath(code.co_filename).rpartition(os.sep)
-    line = code.co_firstlineno
+    where = f"file: !1, line: {code.co_firstlineno}"
     metadata = f"""
 !llvm.dbg.cu = !{{!0}}
 !llvm.module.flags = !{{!3, !4}}
-!0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, isOptimized: true, emissionKind: DebugDirectivesOnly)
-!1 = !DIFile(filename: "{name}", directory: "{folder}")
-!2 = distinct !DISubprogram(name: "{job.entry}", file: !1, line: {line}, unit: !0, type: !5, spFlags: DISPFlagDefinition)
+!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, emissionKind: DebugDirectivesOnly)
+!1 = !DIFile(filename: "{_escape(name)}", directory: "{_escape(folder)}")
+!2 = distinct !DISubprogram(name: "{job.entry}", {where}, unit: !0, type: !5, spFlags: DISPFlagDefinition)
 !3 = !{{i32 2, !"Debug Info Version", i32 3}}
 !4 = !{{i32 2, !"Dwarf Version", i32 4}}
 !5 = !DISubroutineType(types: !{{null}})
-!6 = !DILocation(line: {line}, scope: !2)"""
+!6 = !DILocation(line: {code.co_firstlineno}, scope: !2)"""
     return " !dbg !2", ", !dbg !6", metadata
+
+
+def _escape(text: str) -> str:
+    """Text inside a string of LLVM assembly."""
+    return text.replace("\\", r"\5C").replace('"', r"\22")
 
 
 def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> str:
