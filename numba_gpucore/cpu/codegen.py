@@ -65,15 +65,11 @@ class CpuCodegen:
 
 
 def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
-    """Build, and again where the first build shows that a guess was wrong."""
+    """Build, and again where the first build shows that frames are larger than was guessed."""
     program = builder.build(shape)
-    if program is None:
-        program = builder.build(shape.unmerged())
-    if shape.is_coroutine:
-        frame_nbytes = _largest_frame(str(program))
-        if frame_nbytes:
-            program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))
-    assert program is not None, "only merged programs are given up"
+    frame_nbytes = _largest_frame(str(program)) if shape.is_coroutine else 0
+    if frame_nbytes:
+        program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))
     return program
 
 

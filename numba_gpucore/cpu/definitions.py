@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from importlib import resources
 
-from numba_gpucore.base.params import params_nbytes
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.compile.intrinsics import INTRINSICS, SharedArray, site_symbol
 from numba_gpucore.compile.job import Job
@@ -47,14 +46,14 @@ def read_records() -> dict[str, str]:
 
 
 def define_intrinsics(job: Job, shape: ProgramShape) -> str:
-    lines = [line for name in sorted(job.intrinsics) for line in _define(name, shape)]
+    lines = [line for name in sorted(job.intrinsics) for line in _define(name)]
     if "gpu.throw" in job.intrinsics:
         numbers = ", ".join(f"i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
         lines += _forward("void", "gpu.throw", shape.throw, f"ptr %thread, i32 %site, {numbers}")
     lines += _define_shared(job)
     for index, site in enumerate(job.sites):
         lines.append(f"define i32 @{site_symbol(site.content_id)}() alwaysinline {{ ret i32 {index} }}")
-    lines.append(f"@gpu.row_threads = constant i64 {shape.row_threads}")
+    lines.append("@gpu.row_threads = constant i64 1")
     lines.append(f"@gpu.uses_grid_barrier = constant i1 {str(shape.uses_grid_barrier).lower()}")
     return "\n".join(_declare_once(lines)) + "\n"
 
@@ -69,14 +68,12 @@ def _declare_once(lines: list[str]) -> Iterator[str]:
             seen.add(line)
 
 
-def _define(name: str, shape: ProgramShape) -> Iterator[str]:
+def _define(name: str) -> Iterator[str]:
     """Wrappers around what ir/*.ll defines once for all axes or widths."""
     stem, _, last = name.rpartition(".")
     intrinsic = INTRINSICS[name]
     if name.startswith("gpu.math."):
         yield from define_math(name)
-    elif shape.is_merged and name in ("gpu.thread_id.x", "gpu.block_id.x"):
-        yield from _forward(intrinsic.result, name, stem.replace("gpu.", "gpu.merged_"), "ptr %thread")
     elif last in _AXIS and name != "gpu.global_id.x":
         yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")
     elif last == "i32" and stem.startswith(("gpu.shuffle.", "gpu.match.")):

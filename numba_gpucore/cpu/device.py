@@ -18,8 +18,8 @@ from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
-from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.base.params import lay_out_params, params_nbytes
+from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
 from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out

@@ -1,7 +1,7 @@
 """From linked device IR to an optimised native program. Before: definitions. After: emit, assemble.
 
-Flat programs are optimised in two steps: first the code of one thread alone, whose text tells which threads return at
-once and whether blocks can be merged; then the loops around it.
+Flat programs are optimised in two steps: first the code of one thread alone, in whose text two passes of our own find
+what the loops around it may do; then everything together.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 
 from numba_gpucore.compile.job import Job
+from numba_gpucore.cpu.bound_rows import bound_rows
 from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir
 from numba_gpucore.cpu.machine import make_target_machine
+from numba_gpucore.cpu.merge_blocks import merge_blocks
 from numba_gpucore.cpu.recursion import recursive_functions
-from numba_gpucore.cpu.row_bounds import bound_rows
 from numba_gpucore.cpu.shape import ProgramShape
+from numba_gpucore.cpu.thread_text import SYMBOL
 
-#: The code of one thread of a flat program, in ir/flat.ll.
-PLACE_SYMBOL = "gpu.run_place"
-_ASKS_FOR_BLOCK = re.compile(r"call [^\n]*@gpu\.block_of\(")
 _HALF = re.compile(r"\bhalf\b")
 
 
@@ -40,17 +39,14 @@ class ProgramBuilder:
     def machine(self) -> llvm.TargetMachine:
         return make_target_machine(self.job.request.arch, self.level)
 
-    def build(self, shape: ProgramShape) -> llvm.ModuleRef | None:
-        """The optimised program; None if its blocks cannot be merged, as `shape` guessed."""
+    def build(self, shape: ProgramShape) -> llvm.ModuleRef:
+        """The optimised program."""
         program = self._link(shape)
         self._inline(program)
         if not shape.is_coroutine:
-            self._simplify(program, PLACE_SYMBOL)
-            text = str(program)
-            if shape.is_merged and _ASKS_FOR_BLOCK.search(text):
-                return None
-            program = self._parse(bound_rows(text, PLACE_SYMBOL))
-            self._internalize(program, frozenset(), inlines=True)
+            self._simplify_thread(program)
+            program = self._parse(bound_rows(merge_blocks(str(program), shape.keeps_blocks)))
+            self._internalize(program, frozenset())
             self._inline(program)
         program.verify()
         self._pass_builder().getModulePassManager().run(program, self._pass_builder())
@@ -73,7 +69,7 @@ class ProgramBuilder:
         if _HALF.search(str(program)):
             program.link_in(self._parse(read_ir("half")))
         program.get_function(NATIVE_ENTRY).name = self.job.entry
-        self._internalize(program, recursive | {PLACE_SYMBOL}, inlines=True)
+        self._internalize(program, recursive | {SYMBOL})
         program.verify()
         return program
 
@@ -84,13 +80,13 @@ class ProgramBuilder:
         module.data_layout = str(machine.target_data)
         return module
 
-    def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str], inlines: bool) -> None:
+    def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str]) -> None:
         """Only the native entry and the constant that `facts` reads stay visible; all but `kept` is inlined."""
         for function in program.functions:
             if function.is_declaration or function.name == self.job.entry or function.linkage == llvm.Linkage.weak_any:
                 continue
             function.linkage = "internal"
-            if inlines and function.name not in kept and b"noinline" not in b" ".join(function.attributes):
+            if function.name not in kept and b"noinline" not in b" ".join(function.attributes):
                 function.add_function_attribute("alwaysinline")
         for variable in program.global_variables:
             if not variable.is_declaration and variable.name != "gpu.thread_nbytes":
@@ -108,8 +104,7 @@ class ProgramBuilder:
         inliner.add_global_dead_code_eliminate_pass()
         inliner.run(program, self._pass_builder())
 
-    def _simplify(self, program: llvm.ModuleRef, name: str) -> None:
-        """LLVM's scalar optimisations for one function, without vectors."""
-        if self.level == 0:
-            return
-        self._pass_builder().getFunctionPassManager().run(program.get_function(name), self._pass_builder())
+    def _simplify_thread(self, program: llvm.ModuleRef) -> None:
+        """LLVM's scalar optimisations for the code of one thread."""
+        if self.level > 0:
+            self._pass_builder().getFunctionPassManager().run(program.get_function(SYMBOL), self._pass_builder())

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_gpucore.compile.job import Job
 
-#: Threads in a row of blocks that run as one loop; their place in it must fit into the 20 bits of ir/flat.ll.
-MAX_ROW_THREADS = 2**20
 #: Sites that fit beside the place.
 MAX_FLAT_SITES = 2**12
 #: First guess for the size of a thread's frame; legalize builds again where more is needed.
@@ -18,19 +16,15 @@ FRAME_NBYTES = 224
 @dataclass(frozen=True)
 class ProgramShape:
     """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. throw: the function that
-    records a throw. is_merged: blocks that are neighbours in x run as one row, see ir/flat.ll. frame_nbytes: room for a
-    suspended thread."""
+    records a throw. keeps_blocks: threads of different blocks may not take turns, since they share memory.
+    frame_nbytes: room for a suspended thread."""
 
     is_coroutine: bool
     uses_warps: bool
     uses_grid_barrier: bool
     throw: str
-    is_merged: bool
+    keeps_blocks: bool
     frame_nbytes: int
-
-    @property
-    def row_threads(self) -> int:
-        return MAX_ROW_THREADS if self.is_merged else 1
 
     @property
     def ir_files(self) -> tuple[str, ...]:
@@ -41,12 +35,8 @@ class ProgramShape:
     def with_frame(self, nbytes: int) -> ProgramShape:
         return replace(self, frame_nbytes=nbytes)
 
-    def unmerged(self) -> ProgramShape:
-        return replace(self, is_merged=False)
-
 
 def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
-    """Merging is a guess where a kernel asks for its block's x: it may only need it to compute its x in the grid."""
     suspending = {name for name in job.intrinsics if INTRINSICS[name].suspends}
     shares = bool(job.shared_arrays) or "gpu.dynamic_shared" in job.intrinsics
     has_scalar_loop = bool(suspending) or has_atomics or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
@@ -55,6 +45,6 @@ def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
         uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),
         uses_grid_barrier="gpu.barrier.grid" in suspending,
         throw="gpu.throw.report" if has_scalar_loop else "gpu.throw.first",
-        is_merged=not (suspending or shares or job.has_recursion or "gpu.lane_id" in job.intrinsics),
+        keeps_blocks=shares or job.has_recursion,
         frame_nbytes=FRAME_NBYTES if suspending else 0,
     )

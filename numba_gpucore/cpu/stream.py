@@ -1,4 +1,4 @@
-"""Streams of the CPU device: a thread each, work in order. Before: Device.open_queue. After: launches, copies, calls."""
+"""Streams of the CPU device: a thread each, work in order. Before: Device.open_queue. After: launches, copies."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@
 @gpu.row_threads = external constant i64
 
 ; Run blocks [first, end). Blocks that are neighbours in x are run together, a row of up to @gpu.row_threads threads
-; at a time: the innermost loop is long even where blocks are narrow. @gpu.row_threads is 1 for kernels that look at
-; their block's x or share memory in a block: then a row is a row of one block.
+; at a time: the innermost loop is long even where blocks are narrow. merge_blocks.py sets it; for kernels that look at
+; their block's x or share memory in a block it is 1: then a row is a row of one block.
 define void @gpu.run_blocks(ptr dereferenceable(112) %launch, ptr %scratch, i64 %first, i64 %end) noinline {
 entry:
   %params = call %gpu.params @gpu.load_params(ptr %launch)
@@ -66,7 +66,7 @@ threads:
   %x = phi i64 [ %x.from, %rows ], [ %x.next, %threads ]
   %place = phi i32 [ %place.from, %rows ], [ %place.next, %threads ]
   %failure = phi i32 [ -1, %rows ], [ %failure.next, %threads ]
-  %failure.next = call i32 @gpu.run_place(ptr %launch, ptr %scratch, i64 %x, i32 %place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %failure, %gpu.params %params)
+  %failure.next = call i32 @gpu.run_place(ptr %launch, ptr %scratch, i64 %x, i32 %place, i32 %width, i32 %bx, i32 %place, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %failure, %gpu.params %params)
   %x.next = add nuw nsw i64 %x, 1
   %place.next = add nuw nsw i32 %place, 1
   %threads.more = icmp ult i64 %x.next, %x.stop
@@ -76,7 +76,7 @@ plain.threads:
   %q.x = phi i64 [ %x.from, %rows ], [ %q.x.next, %plain.threads ]
   %q.place = phi i32 [ %place.from, %rows ], [ %q.place.next, %plain.threads ]
   %q.failure = phi i32 [ -1, %rows ], [ %q.failure.next, %plain.threads ]
-  %q.failure.next = call i32 @gpu.run_plain_place(ptr %launch, ptr %scratch, i64 %q.x, i32 %q.place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %q.failure, %gpu.params %params)
+  %q.failure.next = call i32 @gpu.run_plain_place(ptr %launch, ptr %scratch, i64 %q.x, i32 %q.place, i32 %width, i32 %bx, i32 %q.place, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %q.failure, %gpu.params %params)
   %q.x.next = add nuw nsw i64 %q.x, 1
   %q.place.next = add nuw nsw i32 %q.place, 1
   %q.threads.more = icmp ult i64 %q.x.next, %x.stop
@@ -111,9 +111,9 @@ exit:
 }
 
 ; @gpu.run_plain_place is this too, with the outcome of comparisons known.
-; Run the thread at `x` in the grid, the `place`-th of its row. Returns the row's first failure so far. The records are
+; Run the thread at `x` in the grid, the `place`-th of its row; `bx`, `tx` only count where rows are of one block. Returns the row's first failure so far. The records are
 ; allocas that SROA removes.
-define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 2199023254528) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, %gpu.params %params) {
+define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 2199023254528) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, %gpu.params %params) {
 entry:
   %thread = alloca %gpu.thread
   %block = alloca %gpu.block
@@ -128,12 +128,14 @@ entry:
   %ty.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 1
   %tz.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 1, i32 2
   %place.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 2
+  %width.at = getelementptr %gpu.block, ptr %block, i32 0, i32 3, i32 0
+  store i32 %width, ptr %width.at
   store i32 %bx, ptr %bx.at
   store i32 %by, ptr %by.at
   store i32 %bz, ptr %bz.at
   store i32 %failure, ptr %failure.at
   store i64 %x, ptr %x.at
-  store i32 %place, ptr %tx.at
+  store i32 %tx, ptr %tx.at
   store i32 %ty, ptr %ty.at
   store i32 %tz, ptr %tz.at
   store i32 %place, ptr %place.at
@@ -164,35 +166,14 @@ define void @gpu.throw.first(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, 
   ret void
 }
 
-; Where threads of merged blocks are. That a kernel uses them only to compute its x in the grid shows when LLVM has
-; simplified it: then no call of @gpu.block_of is left.
-declare i64 @gpu.block_of(i64) nounwind willreturn memory(none)
-define i32 @gpu.merged_block_id(ptr %thread) alwaysinline {
-  %x = call i64 @gpu.global_id.x(ptr %thread)
-  %b = call i64 @gpu.block_of(i64 %x)
-  %id = trunc nuw nsw i64 %b to i32
-  ret i32 %id
-}
-define i32 @gpu.merged_thread_id(ptr %thread) alwaysinline {
-  %x = call i64 @gpu.global_id.x(ptr %thread)
-  %b = call i64 @gpu.block_of(i64 %x)
-  %n = call i32 @gpu.block_dim(ptr %thread, i32 0)
-  %n.wide = zext nneg i32 %n to i64
-  %first = mul nuw nsw i64 %b, %n.wide
-  %t = sub nuw nsw i64 %x, %first
-  %id = trunc nuw nsw i64 %t to i32
-  ret i32 %id
-}
-
 declare %gpu.params @gpu.load_params(ptr)
 declare i64 @gpu.row_start(ptr, %gpu.params)
 declare i64 @gpu.row_stop(ptr, %gpu.params)
 declare i64 @gpu.plain_start(ptr, %gpu.params)
 declare i64 @gpu.plain_stop(ptr, %gpu.params)
-declare i32 @gpu.run_plain_place(ptr, ptr, i64, i32, i32, i32, i32, i32, i32, i32, %gpu.params)
+declare i32 @gpu.run_plain_place(ptr, ptr, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, %gpu.params)
 declare void @gpu.call_kernel(ptr, %gpu.params)
 declare void @gpu.describe_block(ptr, ptr, ptr)
-declare i32 @gpu.block_dim(ptr, i32)
 declare i32 @gpu.block_extent(ptr, i32)
 declare i32 @gpu.grid_extent(ptr, i32)
 declare void @gpu.report(ptr, i64, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64)

@@ -1,5 +1,5 @@
-"""What is the same for all threads of a row, found in the simplified code of one thread. Before: program. After: the
-loops of ir/flat.ll, which LLVM then vectorises without masks.
+"""What is the same for all threads of a row, found in the simplified code of one thread. Before: merge_blocks. After:
+the loops of ir/flat.ll, which LLVM then vectorises without masks.
 
 Masked loads and stores cost 2.7 to 4 times on AMD processors without AVX-512 (measured on saxpy). They come from
 conditions on a thread's x, of which two kinds become bounds that are computed from the parameters alone:
@@ -8,19 +8,19 @@ conditions on a thread's x, of which two kinds become bounds that are computed f
   `gpu.row_start`, `gpu.row_stop`.
 * Other comparisons, above all bounds checks: where a whole row lies within `gpu.plain_start`, `gpu.plain_stop`, all of
   them have the same outcome. A second version of the thread's code, `gpu.run_plain_place`, takes it for granted.
-
-Works on LLVM assembly, since llvmlite cannot change instructions. Whatever has another form is left as it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-_FUNCTION = r"^define [^\n]*@{symbol}\([^\n]*\{{\n(?P<body>.*?)^\}}$"
-_DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
-_LABEL = re.compile(r"^([\w.$-]+):")
+from numba_gpucore.cpu.thread_text import SYMBOL, ThreadText
+
+#: Larger kernels are not built twice.
+MAX_PLAIN_DEFINITIONS = 2000
+
 _BRANCH = re.compile(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
 _COMPARE = re.compile(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
 _BOTH = re.compile(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
@@ -62,43 +62,15 @@ class Bound:
     outcome: bool
 
 
-@dataclass
-class _Thread:
-    """The text of the thread's function: its blocks in order and what defines each value."""
-
-    blocks: dict[str, list[str]] = field(default_factory=dict)
-    definitions: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, body: str) -> _Thread:
-        thread, label = cls(), "entry"
-        for line in body.splitlines():
-            if match := _LABEL.match(line):
-                label = match.group(1)
-            elif line.strip():
-                thread.blocks.setdefault(label, []).append(line)
-                if match := _DEFINITION.match(line):
-                    thread.definitions[match.group(1)] = match.group(2)
-        return thread
-
-    def predecessors(self, label: str) -> int:
-        return sum(len(re.findall(rf"label %{re.escape(label)}(?![\w.$-])", text)) for text in map("\n".join, self.blocks.values()))
-
-
-def bound_rows(text: str, symbol: str) -> str:
-    """Define what ir/flat.ll declares for this pass, for the thread function `symbol` of the module."""
-    match = re.search(_FUNCTION.format(symbol=re.escape(symbol)), text, re.MULTILINE | re.DOTALL)
-    if match is None:
-        raise ValueError(f"the module does not define @{symbol}")
-    head, body = match.group(0)[: match.start("body") - match.start()], match.group("body")
-    thread = _Thread.parse(body)
+def bound_rows(text: str) -> str:
+    """Define what ir/flat.ll declares for this pass in a module's text."""
+    thread = ThreadText.find(text)
     guards = list(dict.fromkeys(_find_guards(thread)))
-    checks = list(_find_checks(thread, guards))
-    body = _settle(body, guards)
-    plain = head.replace(f"@{symbol}(", "@gpu.run_plain_place(") + _settle(body, checks) + "}\n"
+    checks = list(_find_checks(thread, guards)) if len(thread.definitions) < MAX_PLAIN_DEFINITIONS else []
+    body = _settle(thread.body, guards)
+    plain = thread.head.replace(f"@{SYMBOL}(", "@gpu.run_plain_place(") + _settle(body, checks) + "}\n"
     bounds = {"row": guards, "plain": checks}
-    text = text[: match.start("body")] + body + text[match.end("body") :]
-    text = _PLAIN_DECLARATION.sub("", text) + plain
+    text = _PLAIN_DECLARATION.sub("", text.replace(thread.body, body)) + plain
     return _DECLARATION.sub(lambda found: _define(found, thread, bounds[found.group(1)]), text)
 
 
@@ -113,7 +85,7 @@ def _settle(body: str, bounds: list[Bound]) -> str:
     return re.sub(r"^  (%[\w.$-]+) = .*$", settle, body, flags=re.MULTILINE)
 
 
-def _find_guards(thread: _Thread) -> Iterator[Bound]:
+def _find_guards(thread: ThreadText) -> Iterator[Bound]:
     """Follow the conditions that every thread with an effect fulfils, from the function's start."""
     label = next(iter(thread.blocks))
     while True:
@@ -133,7 +105,7 @@ def _find_guards(thread: _Thread) -> Iterator[Bound]:
             return
 
 
-def _is_idle(thread: _Thread, label: str, source: str) -> bool:
+def _is_idle(thread: ThreadText, label: str, source: str) -> bool:
     """True if a thread that comes to `label` from `source` returns with nothing done."""
     *lines, last = thread.blocks[label]
     result = last.strip().removeprefix("ret i32 ")
@@ -143,7 +115,7 @@ def _is_idle(thread: _Thread, label: str, source: str) -> bool:
     return _FAILURE == (incoming.group(1) if incoming else result)
 
 
-def _require(thread: _Thread, condition: str, is_true: bool) -> Iterator[Bound]:
+def _require(thread: ThreadText, condition: str, is_true: bool) -> Iterator[Bound]:
     text = _METADATA.sub("", thread.definitions.get(condition, ""))
     if match := _NOT.match(text):
         yield from _require(thread, match.group(1), not is_true)
@@ -158,7 +130,7 @@ def _require(thread: _Thread, condition: str, is_true: bool) -> Iterator[Bound]:
             yield bound
 
 
-def _find_checks(thread: _Thread, guards: list[Bound]) -> Iterator[Bound]:
+def _find_checks(thread: ThreadText, guards: list[Bound]) -> Iterator[Bound]:
     """Comparisons of x that are not guards. A constant is taken to be exceeded, anything else to be a length."""
     outcomes = {guard.condition: guard.outcome for guard in guards}
     for name, text in thread.definitions.items():
@@ -178,7 +150,7 @@ def _find_checks(thread: _Thread, guards: list[Bound]) -> Iterator[Bound]:
 
 
 def _bound(
-    thread: _Thread, condition: str, compare: re.Match[str], is_true: bool, outcomes: dict[str, bool]
+    thread: ThreadText, condition: str, compare: re.Match[str], is_true: bool, outcomes: dict[str, bool]
 ) -> Bound | None:
     """A comparison of x as a Bound; None if it compares something else or with what threads do not have in common."""
     predicate, left, right = compare.groups()
@@ -194,7 +166,7 @@ def _is_constant(value: str) -> bool:
     return not value.startswith("%")
 
 
-def _offset_from_x(thread: _Thread, value: str, outcomes: dict[str, bool]) -> int | None:
+def _offset_from_x(thread: ThreadText, value: str, outcomes: dict[str, bool]) -> int | None:
     """c where the value is x + c with a small c, whose sum cannot overflow."""
     if value == _X:
         return 0
@@ -206,7 +178,7 @@ def _offset_from_x(thread: _Thread, value: str, outcomes: dict[str, bool]) -> in
     return None
 
 
-def _slice(thread: _Thread, value: str) -> list[str] | None:
+def _slice(thread: ThreadText, value: str) -> list[str] | None:
     """Names of the instructions that compute `value` from the parameters, in order; None if that is not possible."""
     names: list[str] = []
 
@@ -222,7 +194,7 @@ def _slice(thread: _Thread, value: str) -> list[str] | None:
     return names if visit(value) else None
 
 
-def _define(declaration: re.Match[str], thread: _Thread, bounds: list[Bound]) -> str:
+def _define(declaration: re.Match[str], thread: ThreadText, bounds: list[Bound]) -> str:
     """LLVM assembly of one of the functions that give a range of x."""
     kind, end, params = declaration.groups()
     combine, none = ("umax", "0") if end == "start" else ("umin", "-1")
