@@ -36,7 +36,8 @@ def as_arg_type(value: object) -> ArgType:
     raise TypeError(f"{value!r} is not a type that a signature can name")
 
 
-def _names_type(value: object) -> bool:
+def names_type(value: object) -> bool:
+    """True for what a signature can name a type by."""
     return isinstance(value, (DType, *_ARG_TYPES))
 
 
@@ -57,7 +58,7 @@ class DType:
 
     def __call__(self, *args: Any) -> Any:
         """`float32(1)` is a NumPy scalar, `float32(int32, int32)` the signature of a function that returns float32."""
-        if args and all(map(_names_type, args)):
+        if args and all(map(names_type, args)):
             return Signature(tuple(map(as_arg_type, args)), self.arg_type)
         return self.dtype.type(*args)
 
@@ -109,6 +110,6 @@ def signature_of(value: object) -> Signature | None:
     """A signature from `void(...)`, `float32(...)` or a tuple of argument types; None if it is none of these."""
     if isinstance(value, Signature):
         return value
-    if isinstance(value, tuple) and all(map(_names_type, value)):
+    if isinstance(value, tuple) and all(map(names_type, value)):
         return Signature(tuple(map(as_arg_type, value)))
     return None

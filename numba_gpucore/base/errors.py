@@ -29,6 +29,10 @@ class KernelLanguageError(GpuError, TypeError):
     """Part of the kernel language was used outside a kernel."""
 
 
+class SpecializedError(GpuError, RuntimeError):
+    """A kernel that exists for one signature only was asked for another."""
+
+
 class DeviceError(GpuError, RuntimeError):
     """No such device, or the device reported a failure."""
 

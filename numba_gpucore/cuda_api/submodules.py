@@ -64,13 +64,12 @@ def _own_modules(package: ModuleType) -> Mapping[str, Callable[[], Mapping[str, 
         "devicearray": lambda: devicearray.module_names(package),
         "args": lambda: {"In": In, "Out": Out, "InOut": InOut},
         "api": lambda: {name: value for name, value in vars(package).items() if not name.startswith("_")},
-        "compiler": dict,
     }
 
 
 def submodule_names(package: ModuleType) -> Sequence[str]:
     """The modules below numba.cuda that `package` has, parents first. Below forwarded ones there are more."""
-    return sorted((*FORWARDED, *_own_modules(package)))
+    return sorted((*FORWARDED, *_own_modules(package), "compiler"))
 
 
 def make_submodule(leaf: str, package: ModuleType) -> ModuleType | None:
@@ -78,6 +77,8 @@ def make_submodule(leaf: str, package: ModuleType) -> ModuleType | None:
     name = f"numba.cuda.{leaf}"
     if leaf in FORWARDED:
         return ForwardingModule(name, FORWARDED[leaf], _RENAMED.get(leaf, {}))
+    if leaf == "compiler":  # compile_ptx and its like, where the package has them
+        return ForwardingModule(name, (package.__name__,), {})
     parent, _, rest = leaf.partition(".")
     if rest and parent in FORWARDED:
         source = f"{FORWARDED[parent][0]}.{rest}"

@@ -6,7 +6,7 @@ Only what keeps the number is done; the rest is an error, since a kernel would s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,61 +24,90 @@ from numba_gpucore.base.argtypes import (
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.launch.elements import dtype_of
 
-_COST = {"no": 0, "safe": 1, "same_kind": 2, "unsafe": 3}
+#: How far a type is from another: how many of its parts change unsafely, within their kind, safely.
+Distance = tuple[int, int, int]
+_SAME: Distance = (0, 0, 0)
+_SAFE: Distance = (0, 0, 1)
+_UNSAFE: Distance = (1, 0, 0)
+_CASTINGS: tuple[tuple[Literal["safe", "same_kind", "unsafe"], Distance], ...] = (
+    ("safe", _SAFE),
+    ("same_kind", (0, 1, 0)),
+    ("unsafe", _UNSAFE),
+)
 
 
-def passing_cost(given: ArgType, declared: ArgType) -> int | None:
-    """How far `given` is from `declared`: 0 for equal types, None where it cannot be passed as that."""
+def passing_distance(given: ArgType, declared: ArgType) -> Distance | None:
+    """How far `given` is from `declared`; None where it cannot be passed as that."""
     if given == declared:
-        return 0
+        return _SAME
     match given, declared:
+        case NoneArgType(), OptionalType():
+            return _SAFE
         case _, OptionalType(item=item):
-            return 1 if isinstance(given, NoneArgType) else _one_more(passing_cost(given, item))
+            inner = passing_distance(given, item)
+            return None if inner is None else _add(inner, _SAFE)
         case ArrayType(), ArrayType():
-            fits = (
-                (given.dtype, given.ndim) == (declared.dtype, declared.ndim)
-                and declared.layout in ("A", given.layout)
-                and declared.readonly >= given.readonly
-            )
-            return 1 if fits else None
+            return _array_distance(given, declared)
         case EnumType(dtype=dtype), ScalarType():
-            return _one_more(passing_cost(dtype, declared))
+            return _number_distance(dtype, declared)
         case ScalarType(), ScalarType():
-            return _number_cost(given, declared)
+            return _number_distance(given, declared)
         case (TupleType() | NamedTupleType(), TupleType() | NamedTupleType()):
-            return _items_cost(given.items, declared.items)
+            return total_distance(given.items, declared.items)
     return None
 
 
-def _one_more(cost: int | None) -> int | None:
-    return None if cost is None else cost + 1
+def _add(first: Distance, second: Distance) -> Distance:
+    return first[0] + second[0], first[1] + second[1], first[2] + second[2]
 
 
-def _items_cost(given: Sequence[ArgType], declared: Sequence[ArgType]) -> int | None:
+def total_distance(given: Sequence[ArgType], declared: Sequence[ArgType]) -> Distance | None:
+    """The sum over all items; None where the numbers of items differ or one cannot be passed."""
+    total = _SAME
     if len(given) != len(declared):
         return None
-    costs = [passing_cost(g, d) for g, d in zip(given, declared, strict=True)]
-    return None if None in costs else sum(cost for cost in costs if cost is not None)
+    for given_item, declared_item in zip(given, declared, strict=True):
+        distance = passing_distance(given_item, declared_item)
+        if distance is None:
+            return None
+        total = _add(total, distance)
+    return total
 
 
-def _number_cost(given: ScalarType, declared: ScalarType) -> int | None:
+def _array_distance(given: ArrayType, declared: ArrayType) -> Distance | None:
+    if given.ndim != declared.ndim or declared.layout not in ("A", given.layout):
+        return None
+    if given.readonly and not declared.readonly:
+        return None
+    if given.dtype == declared.dtype:
+        return _SAFE
+    # The same bits as signed and unsigned integers: numba.cuda passes such arrays too.
+    kinds = {dtype_of(given.dtype).kind, dtype_of(declared.dtype).kind}
+    return _UNSAFE if kinds == {"i", "u"} and given.dtype.nbytes == declared.dtype.nbytes else None
+
+
+def _number_distance(given: ScalarType, declared: ScalarType) -> Distance | None:
     source, target = dtype_of(given), dtype_of(declared)
+    if source == target:
+        return _SAME
     if source.kind not in "biufc" or target.kind not in "biufc":
         return None
-    for casting, cost in _COST.items():
-        if np.can_cast(source, target, casting=casting):  # type: ignore[arg-type]
-            return cost
-    return None
+    return next((distance for casting, distance in _CASTINGS if np.can_cast(source, target, casting)), None)
 
 
-def choose_signature(given: Sequence[ArgType], signatures: Sequence[tuple[ArgType, ...]]) -> tuple[ArgType, ...] | None:
-    """The declared signature nearest to the given types, the first of several equally near; None if none fits."""
-    best, best_cost = None, None
-    for signature in signatures:
-        cost = _items_cost(given, signature)
-        if cost is not None and (best_cost is None or cost < best_cost):
-            best, best_cost = signature, cost
-    return best
+def nearest_signatures(
+    given: Sequence[ArgType], signatures: Sequence[tuple[ArgType, ...]]
+) -> list[tuple[ArgType, ...]]:
+    """The declared signatures nearest to the given types: none if none fits, several if they are equally near.
+
+    Fewest unsafe conversions count first, then fewest within a kind, then fewest safe ones (Numba's order).
+    """
+    distances = [(total_distance(given, signature), signature) for signature in signatures]
+    fitting = [(distance, signature) for distance, signature in distances if distance is not None]
+    if not fitting:
+        return []
+    smallest = min(distance for distance, _ in fitting)
+    return list(dict.fromkeys(signature for distance, signature in fitting if distance == smallest))
 
 
 def number_converter(type_: ScalarType) -> Callable[[Any], Any]:

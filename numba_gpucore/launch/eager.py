@@ -6,9 +6,14 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.errors import OptionError
-from numba_gpucore.dtypes import Signature, signature_of
+from numba_gpucore.dtypes import Signature, names_type, signature_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.signature_text import parse_signature_text
+
+
+def is_type(value: Any) -> bool:
+    """True for what names a type in a signature: ours, and Numba's (told by its module, so that it is not loaded)."""
+    return names_type(value) or type(value).__module__.startswith(("numba.core.types", "numba.np.types"))
 
 
 def parse_signature(signature: Any) -> Signature:

@@ -13,7 +13,7 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.backend import Device, LaunchConfig, Program
-from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
 from numba_gpucore.launch import miss
@@ -24,11 +24,11 @@ from numba_gpucore.launch.configure import (
     check_configuration,
     parse_configuration,
 )
-from numba_gpucore.launch.convert import choose_signature
-from numba_gpucore.launch.eager import kernel_arg_types
+from numba_gpucore.launch.convert import nearest_signatures
+from numba_gpucore.launch.eager import is_type, kernel_arg_types
 from numba_gpucore.launch.extensions import prepare_arguments
 from numba_gpucore.launch.marshal import Packer, make_packer
-from numba_gpucore.launch.overloads import KernelReports
+from numba_gpucore.launch.overloads import CompiledOverload, KernelReports
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
@@ -55,14 +55,13 @@ class Kernel(KernelReports):
         options: KernelOptions,
         signatures: tuple[ArgTypes, ...] = (),
         extensions: tuple[Any, ...] = (),
-        specialized: bool = False,
     ):
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
         self.platform = platform
         self.options = options
         self.extensions = list(extensions)
-        self.specialized = specialized
+        self.specializations: dict[ArgTypes, Kernel] = {}
         self._declared = signatures
         self._programs = ProgramTable(py_func, platform, options)
         self._table: dict[Hashable, _Entry] = {}
@@ -76,8 +75,7 @@ class Kernel(KernelReports):
         return f"<kernel {self.py_func.__qualname__} of {self.platform.target.package}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        signatures, extensions = self._declared, tuple(self.extensions)
-        return Kernel, (self.py_func, self.platform, self.options, signatures, extensions, self.specialized)
+        return Kernel, (self.py_func, self.platform, self.options, self._declared, tuple(self.extensions))
 
     @property
     def target(self) -> Target:
@@ -172,14 +170,15 @@ class Kernel(KernelReports):
     def _declared_for(self, given: ArgTypes) -> ArgTypes:
         if not self._declared:
             return given
-        chosen = choose_signature(given, self._declared)
-        if chosen is None:
-            declared = "; ".join(_type_list(types) for types in self._declared)
+        nearest = nearest_signatures(given, self._declared)
+        if len(nearest) != 1:
+            problem = "Ambiguous overloading" if nearest else "No matching definition"
+            declared = "; ".join(_type_list(types) for types in nearest or self._declared)
             raise ArgumentError(
-                f"No matching definition of kernel '{self.py_func.__name__}' for argument types {_type_list(given)}; "
-                f"declared are {declared}"
+                f"{problem} of kernel '{self.py_func.__name__}' for argument types {_type_list(given)}; "
+                f"{'equally near' if nearest else 'declared'} are {declared}"
             )
-        return chosen
+        return nearest[0]
 
     def _require_count(self, types: Sequence[ArgType]) -> None:
         if len(types) != self._count:
@@ -188,27 +187,35 @@ class Kernel(KernelReports):
                 f"signature {_type_list(types)} has {len(types)}"
             )
 
-    def compile(self, sig: Any) -> Any:
-        """Compile for argument types, on the current device, without launching. Returns what `overloads` holds."""
+    def compile(self, sig: Any) -> CompiledOverload:
+        """Compile for argument types, on the current device, without launching."""
         types = kernel_arg_types(sig)
         self._require_count(types)
         if self.specialized and types not in self._declared:
-            raise LaunchError(f"kernel '{self.py_func.__name__}' is specialized; compile the function it came from")
+            raise SpecializedError(
+                f"kernel '{self.py_func.__name__}' has one signature, {_type_list(self._declared[0])}"
+            )
         session = default_session()
         with session.miss_lock:
             self._programs.artifact_for(session.current_device(self.platform), types)
         return self.overloads[types]
 
+    @property
+    def specialized(self) -> bool:
+        """True where there is one declared signature."""
+        return len(self._declared) == 1
+
     def specialize(self, *args: Any) -> Kernel:
-        """A kernel for the types of these arguments only."""
+        """A kernel for the types of these arguments only; types may stand for arguments. The same one each time."""
         if self.specialized:
-            raise LaunchError(f"Dispatcher already specialized: kernel '{self.py_func.__name__}' cannot be again")
-        types = self._types_of(self.bind(args, {}))
-        kernel = Kernel(
-            self.py_func, self.platform, self.options, (self._declared_for(types),), tuple(self.extensions), True
-        )
-        kernel.compile(types)
-        return kernel
+            raise SpecializedError(f"Dispatcher already specialized: kernel '{self.py_func.__name__}' cannot be again")
+        types = kernel_arg_types(args) if all(map(is_type, args)) else self._types_of(self.bind(args, {}))
+        types = self._declared_for(types)
+        if types not in self.specializations:
+            kernel = Kernel(self.py_func, self.platform, self.options, (types,), tuple(self.extensions))
+            kernel.compile(types)
+            self.specializations[types] = kernel
+        return self.specializations[types]
 
 
 class ConfiguredKernel:

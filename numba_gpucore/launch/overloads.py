@@ -67,9 +67,12 @@ class KernelReports:
     py_func: Callable[..., Any]
     platform: Platform
     options: KernelOptions
-    specialized: bool
     _programs: ProgramTable
     _declared: tuple[ArgTypes, ...]
+
+    @property
+    def specialized(self) -> bool:
+        raise NotImplementedError
 
     @property
     def overloads(self) -> OverloadTable:

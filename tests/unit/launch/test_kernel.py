@@ -15,7 +15,7 @@ import pytest
 
 from numba_gpucore import dtypes
 from numba_gpucore.base.artifact import CompileRequest
-from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
 from numba_gpucore.launch.session import Session, default_session
@@ -243,10 +243,28 @@ def test_specialize(requests: list[CompileRequest]) -> None:
     kernel = jit(HOST, two).specialize(1, np.zeros(3))
     assert kernel.specialized and len(requests) == 1
     assert kernel.get_regs_per_thread() == 0
-    with pytest.raises(LaunchError, match="already specialized"):
+    with pytest.raises(SpecializedError, match="already specialized"):
         kernel.specialize(1, 2)
     with pytest.raises(ArgumentError, match="No matching definition"):
         kernel[1, 1](np.zeros(3), np.zeros(3))
+
+
+def test_specialize_by_types_gives_the_same_kernel() -> None:
+    kernel = jit(HOST, two)
+    by_types = kernel.specialize(dtypes.int64, dtypes.float64[::1])
+    assert kernel.specialize(1, np.zeros(3)) is by_types
+    assert kernel.specialize(1, 2) is not by_types
+    assert len(kernel.specializations) == 2
+
+
+def test_ambiguous_call() -> None:
+    kernel = jit(HOST, ["void(float32, float64)", "void(float64, float32)", "void(int64, int64)"])(two)
+    with pytest.raises(ArgumentError) as caught:
+        kernel[1, 1](1.0, 2.0)
+    assert str(caught.value) == (
+        "Ambiguous overloading of kernel 'two' for argument types (float64, float64); "
+        "equally near are (float32, float64); (float64, float32)"
+    )
 
 
 def test_forall(host: FakeDevice) -> None:

@@ -15,7 +15,7 @@ import pytest
 from numba_gpucore.base.argtypes import ArgType, ArrayType, OptionalType, ScalarType
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.launch.allocate import Allocator
-from numba_gpucore.launch.convert import choose_signature, number_converter
+from numba_gpucore.launch.convert import nearest_signatures, number_converter
 from numba_gpucore.launch.marshal import make_packer
 from numba_gpucore.launch.signature import arg_type_of
 from numba_gpucore.launch.staging import Staging
@@ -319,8 +319,15 @@ def _types(*texts: str) -> tuple[ArgType, ...]:
         ((ArrayType(FLOAT32, 1, "C", readonly=True),), [(ArrayType(FLOAT32, 1, "C"),)], None),
         ((ArrayType(FLOAT32, 1, "C"),), [(ArrayType(FLOAT32, 1, "C", readonly=True),)], 0),
         ((ArrayType(FLOAT32, 1, "C"),), [(ArrayType(ScalarType("float64", 8), 1, "C"),)], None),
+        ((ArrayType(ScalarType("uint32", 4), 1, "C"),), [(ArrayType(ScalarType("int32", 4), 1, "A"),)], 0),
+        (_types("int64", "float64"), [_types("float32", "float64"), _types("float64", "float32")], 0),
         (_types("datetime64[s]"), [_types("int64")], None),
     ],
 )
 def test_nearest_declared_signature(given: Any, signatures: Any, chosen: int | None) -> None:
-    assert choose_signature(given, signatures) == (None if chosen is None else signatures[chosen])
+    assert nearest_signatures(given, signatures) == ([] if chosen is None else [signatures[chosen]])
+
+
+def test_equally_near_signatures_are_all_told() -> None:
+    signatures = [_types("float32", "float64"), _types("float64", "float32"), _types("int64", "int64")]
+    assert nearest_signatures(_types("float64", "float64"), signatures) == signatures[:2]
