@@ -138,6 +138,13 @@ class DeviceTargetContext(BaseContext):
         self.active_code_library.add_linking_library(result.library)
         return result
 
+    def get_constant_generic(self, builder, ty, val):
+        # Once Numba has compiled for the CPU, its registry holds a rule for dispatchers that asks for the address of
+        # the Python object (numba/experimental/function_type.py). Here a function that a kernel mentions has no value.
+        if isinstance(ty, types.Dispatcher):
+            return self.get_dummy_value()
+        return super().get_constant_generic(builder, ty, val)
+
     def make_constant_array(self, builder, typ, ary):
         """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""
         data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
