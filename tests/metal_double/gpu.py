@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Gpu:
-    """`pool_depth`: autorelease pools of each thread. `allocated_nbytes`: of live buffers."""
+    """`pool_depth`: autorelease pools of each thread, of the whole process. `allocated_nbytes`: of live buffers."""
 
-    def __init__(self, world: World):
+    def __init__(self, world: World, pool_depth: threading.local):
         self.world = world
         self.lock = threading.RLock()
-        self.pool_depth = threading.local()
+        self.pool_depth = pool_depth
         self.allocated_nbytes = 0
         self._waiting: dict[CommandQueue, deque[CommandBuffer]] = {}
 

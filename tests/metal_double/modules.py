@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -45,33 +46,34 @@ def unlisted_selectors() -> list[str]:
     ]
 
 
-def make_modules(world: World) -> tuple[types.ModuleType, types.ModuleType]:
-    """(Metal, objc) for one Mac; anything not listed in the facts is an AttributeError."""
+def make_modules(*worlds: World) -> tuple[types.ModuleType, types.ModuleType]:
+    """(Metal, objc) for one Mac with a GPU for each world; anything not listed in the facts is an AttributeError."""
     facts = load_facts()
-    gpu = Gpu(world)
+    pool_depth = threading.local()
+    gpus = [Gpu(world, pool_depth) for world in worlds]
     metal = types.ModuleType("Metal", "A double of PyObjC's framework wrapper for Metal.")
     size_type = collections.namedtuple("MTLSize", facts["structs"]["MTLSize"])
     namespace: dict[str, Any] = dict(facts["enums"])
     namespace["MTLSize"] = size_type
     functions = {
         "MTLSizeMake": lambda width, height, depth: size_type(width, height, depth),
-        "MTLCopyAllDevices": lambda: [device.Device(gpu, functions["MTLSizeMake"])],
+        "MTLCopyAllDevices": lambda: [device.Device(gpu, functions["MTLSizeMake"]) for gpu in gpus],
     }
     namespace.update({name: functions[name] for name in FUNCTIONS if name in facts["functions"]})
-    namespace["MTLCompileOptions"] = programs.allocatable(lambda: programs.CompileOptions(gpu))
-    namespace["MTLComputePipelineDescriptor"] = programs.allocatable(lambda: programs.ComputePipelineDescriptor(gpu))
+    namespace["MTLCompileOptions"] = programs.allocatable(lambda: programs.CompileOptions(worlds[0]))
+    namespace["MTLComputePipelineDescriptor"] = programs.allocatable(programs.ComputePipelineDescriptor)
     vars(metal).update(namespace)
     objc = types.ModuleType("objc", "A double of PyObjC's core.")
-    objc.autorelease_pool = lambda: AutoreleasePool(gpu.pool_depth)
+    objc.autorelease_pool = lambda: AutoreleasePool(pool_depth)
     # PyObjC documentation, "objc -- The PyObjC bridge", objc.macos_available
-    objc.macos_available = lambda major, minor=0, patch=0: (major, minor) <= world.macos
+    objc.macos_available = lambda major, minor=0, patch=0: (major, minor) <= worlds[0].macos
     return metal, objc
 
 
 @contextlib.contextmanager
-def installed(world: World) -> Iterator[types.ModuleType]:
+def installed(*worlds: World) -> Iterator[types.ModuleType]:
     """`import Metal` and `import objc` give the double inside the `with` block; yields Metal."""
-    metal, objc = make_modules(world)
+    metal, objc = make_modules(*worlds)
     before = {name: sys.modules.get(name) for name in ("Metal", "objc")}
     sys.modules.update(Metal=metal, objc=objc)
     try:

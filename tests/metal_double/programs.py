@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.metal_double.gpu import Gpu
 from tests.metal_double.objc_objects import NSError, ObjCObject, RuleError, selector
+from tests.metal_double.world import World
 from tests.msl import Library, MslError, compile_msl_library
 from tests.msl.toolchain import MathMode
 
@@ -23,12 +24,10 @@ class _Allocated:
 class CompileOptions(ObjCObject):
     """Metal, MTLCompileOptions. Fast math is on until it is turned off."""
 
-    _documented = "MTLCompileOptions"
-
-    def __init__(self, gpu: Gpu):
-        self._macos = gpu.world.macos
+    def __init__(self, world: World):
+        self._macos = world.macos
         self.math_mode: MathMode = "fast"
-        self.msl_version = gpu.world.max_msl_version
+        self.msl_version = world.max_msl_version
 
     @selector("setLanguageVersion:", documented="MTLCompileOptions, languageVersion")
     def setLanguageVersion_(self, version: int) -> None:
@@ -74,8 +73,7 @@ class Function(ObjCObject):
 class ComputePipelineDescriptor(ObjCObject):
     """Metal, MTLComputePipelineDescriptor."""
 
-    def __init__(self, gpu: Gpu):
-        self._macos = gpu.world.macos
+    def __init__(self) -> None:
         self.function: Function | None = None
         self.max_threads = 0
 
