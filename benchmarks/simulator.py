@@ -1,4 +1,6 @@
-"""Seconds a thread in Numba's interpreted CUDA simulator, as JSON. Run by cpu_device.py in a child process.
+"""Seconds a thread in Numba's interpreted CUDA simulator, as JSON; the argument is the number of blocks to run.
+
+Run by cpu_device.py in a child process.
 
 It needs NUMBA_ENABLE_CUDASIM=1 and the kernels' source as below: the simulator replaces the module `cuda` in them.
 """
@@ -6,6 +8,7 @@ It needs NUMBA_ENABLE_CUDASIM=1 and the kernels' source as below: the simulator 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from typing import Any
 
@@ -45,7 +48,7 @@ def seconds_per_thread(kernel: Any, n: int, *arguments: Any) -> float:
 
 
 def main() -> None:
-    n = 8 * TREE
+    n = int(sys.argv[1]) * TREE
     x, y = np.random.default_rng(1).random((2, n), np.float32)
     out, sums = np.zeros(n, np.float32), np.zeros(n // TREE, np.float32)
     a = np.float32(1.5)
