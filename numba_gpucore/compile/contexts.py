@@ -34,6 +34,7 @@ from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
 from numba_gpucore.compile.data_models import DATA_MODELS
+from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
 from numba_gpucore.compile.lower.allocation import NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
@@ -90,7 +91,7 @@ class DeviceTargetContext(BaseContext):
         install_boundscheck_hook(DeviceTargetContext)
 
     def load_additional_registries(self):
-        for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, *LOWERING_REGISTRIES):
+        for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):
             self.install_registry(registry)
 
     def create_module(self, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numba_gpucore.compile.function_type import DeviceFunctionModel, DeviceFunctionType
 from numba_gpucore.compile.numba_api import datamodel, types
 from numba_gpucore.compile.weak_literals import WeakFloat, WeakFloatModel
 
@@ -20,6 +21,7 @@ def _make_data_models() -> datamodel.DataModelManager:
     manager = datamodel.DataModelManager()
     manager.register(types.Float, FloatModel)
     manager.register(WeakFloat, WeakFloatModel)
+    manager.register(DeviceFunctionType, DeviceFunctionModel)
     return manager.chain(datamodel.default_manager)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.flags import callee_flags
+from numba_gpucore.compile.function_type import DeviceFunctionType
 from numba_gpucore.compile.numba_api import Dispatcher, FunctionCompiler, make_concrete_template, sigutils, targetconfig
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.targets import register_targets
@@ -35,6 +36,10 @@ class DeviceDispatcher(Dispatcher):
         super().__init__(py_func, targetoptions=options, locals=locals or {}, pipeline_class=DeviceCompiler)
         self._compiler = _DeviceFunctionCompiler(py_func, self.targetdescr, options, self.locals, DeviceCompiler)
         self._results: dict[tuple, Any] = {}
+
+    @property
+    def _numba_type_(self) -> DeviceFunctionType:
+        return DeviceFunctionType(self)
 
     def _key(self, args: tuple) -> tuple:
         caller = targetconfig.ConfigStack.top_or_none()

@@ -145,4 +145,4 @@ def inspect_stage(request: CompileRequest, stage: str) -> str:
 
 def numba_type_of(function: Any) -> types.Type:
     """The Numba type of one of our Kernel or DeviceFunction objects, for programs that mention it."""
-    return types.Dispatcher(descriptor_for(function.target.name).as_device_function(function))
+    return descriptor_for(function.target.name).as_device_function(function)._numba_type_
