@@ -1,4 +1,4 @@
-"""The function a device starts: from slots of the parameter block to Numba's values. Before: lowering. After: linking."""
+"""The function a device starts: from parameter slots to Numba's values. Before: lowering. After: linking."""
 
 from __future__ import annotations
 

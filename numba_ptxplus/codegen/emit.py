@@ -11,6 +11,7 @@ from numba_ptxplus.codegen.rewrites import (
     merge_address_sums,
     merge_compile_units,
     permit_fast_forms,
+    scope_atomics,
     strip_call_numbers,
     strip_linkage_tags,
 )
@@ -20,7 +21,7 @@ from numba_ptxplus.codegen.selection import check_selection
 def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     check_selection(module, job)
     options = job.request.options
-    text = permit_fast_forms(str(module), options.fastmath)
+    text = scope_atomics(permit_fast_forms(str(module), options.fastmath))
     if options.debug or options.lineinfo:
         text = strip_linkage_tags(merge_compile_units(text))
     if options.opt:

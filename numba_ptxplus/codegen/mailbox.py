@@ -32,7 +32,8 @@ def _store_register(register: str, field: int) -> str:
 
 
 def define_throw(has_mailbox: bool) -> str:
-    """`gpu.throw`: kept out of line, so that a site costs its kernel a predicated call and nothing else.
+    """`gpu.throw`, inlined: a call would make ptxas keep registers for it on the kernel's whole way. With bounds checks a
+    stencil takes 22 registers so and 32 with a call.
 
     Code for other programs has no mailbox: there a throw only ends the function.
     """
@@ -42,7 +43,7 @@ def define_throw(has_mailbox: bool) -> str:
     return (
         f"@{MAILBOX_VARIABLE} = addrspace(1) externally_initialized global ptr addrspace(1) null\n"
         f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0\n"
-        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) noinline cold nounwind {{\n"
+        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline cold nounwind {{\n"
         f" %box = load ptr addrspace(1), ptr addrspace(1) @{MAILBOX_VARIABLE}\n"
         + _address("lock", _LOCK)
         + " %claimed = atomicrmw xchg ptr addrspace(1) %lock, i32 1 monotonic\n"

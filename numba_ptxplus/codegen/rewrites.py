@@ -13,6 +13,9 @@ from numba_ptxplus.codegen.symbols import strip_abi_tags
 _ARITHMETIC = re.compile(r"^(  %\S+ = f(?:add|sub|mul|neg|div)) ", re.MULTILINE)
 _DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
 _SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
+_ATOMIC = re.compile(
+    r"^(  (?:%\S+ = )?(?:atomicrmw|cmpxchg|load atomic|store atomic) (?!.*syncscope).*?) monotonic", re.MULTILINE
+)
 _ADDRESS = re.compile(
     r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
 )
@@ -34,6 +37,11 @@ def permit_fast_forms(text: str, fastmath: bool) -> str:
         text = _DIVISION.sub(r"\1 afn arcp ", text)
         text = _SQUARE_ROOT.sub(r"\1 afn ", text)
     return text
+
+
+def scope_atomics(text: str) -> str:
+    """Make atomics hold among the threads of the device, as CUDA's do, rather than among all that see the memory."""
+    return _ATOMIC.sub(r'\1 syncscope("device") monotonic', text)
 
 
 def merge_address_sums(text: str) -> str:

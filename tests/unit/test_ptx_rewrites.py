@@ -9,6 +9,7 @@ from numba_ptxplus.codegen.rewrites import (
     merge_address_sums,
     merge_compile_units,
     permit_fast_forms,
+    scope_atomics,
     strip_call_numbers,
 )
 
@@ -34,6 +35,23 @@ def test_fastmath_lets_division_and_square_root_be_approximate():
     given = MODULE.format(fast="", divide="", root="")
     expected = MODULE.format(fast="contract ", divide="afn arcp ", root="afn ")
     assert permit_fast_forms(given, fastmath=True) == expected
+    llvm.parse_assembly(expected).verify()
+
+
+ATOMICS = """
+define i32 @f(ptr %p, i32 %v) {{
+  %a = atomicrmw add ptr %p, i32 %v{scope} monotonic, align 4
+  %b = cmpxchg volatile ptr %p, i32 %a, i32 %v{scope} monotonic monotonic, align 4
+  %c = atomicrmw add ptr %p, i32 %v syncscope("block") monotonic, align 4
+  %d = load atomic i32, ptr %p{scope} monotonic, align 4
+  ret i32 %d
+}}
+"""
+
+
+def test_atomics_hold_on_the_device():
+    expected = ATOMICS.format(scope=' syncscope("device")')
+    assert scope_atomics(ATOMICS.format(scope="")) == expected
     llvm.parse_assembly(expected).verify()
 
 
