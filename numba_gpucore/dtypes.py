@@ -32,7 +32,7 @@ def as_arg_type(value: object) -> ArgType:
     if isinstance(value, DType):
         return value.arg_type
     if isinstance(value, _ARG_TYPES):
-        return value  # type: ignore[return-value]
+        return value
     raise TypeError(f"{value!r} is not a type that a signature can name")
 
 

@@ -63,7 +63,7 @@ def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:
     """The class itself. A named tuple that cannot be imported is made anew: only its fields matter on a device."""
     if ref.cls is not None:
         return ref.cls
-    found = import_module(ref.module)
+    found: object = import_module(ref.module)
     for part in ref.qualname.split("."):
         found = getattr(found, part, None)
     if isinstance(found, type):
@@ -84,6 +84,7 @@ def from_numba(type_: types.Type) -> ArgType:
             return from_dtype(numpy_support.as_dtype(type_))
         case types.Array():
             dtype = from_numba(type_.dtype)
+            assert isinstance(dtype, (ScalarType, RecordType))
             return ArrayType(dtype, type_.ndim, type_.layout, not type_.mutable, type_.aligned)
         case types.NamedTuple() | types.NamedUniTuple():
             cls = type_.instance_class
@@ -93,8 +94,13 @@ def from_numba(type_: types.Type) -> ArgType:
             return TupleType(tuple(map(from_numba, type_.types)))
         case types.EnumMember():
             cls = type_.instance_class
+            dtype = from_numba(type_.dtype)
+            if not isinstance(dtype, ScalarType):
+                raise ArgumentError(
+                    f"an enum of {type_.dtype} cannot be passed to a kernel; its values must be numbers"
+                )
             is_int = isinstance(type_, types.IntEnumMember)
-            return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), from_numba(type_.dtype), is_int)
+            return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, is_int)
         case types.NoneType():
             return NoneArgType()
         case types.Optional():
@@ -117,7 +123,7 @@ def from_dtype(dtype: np.dtype) -> ScalarType | RecordType:
     if dtype.fields is None:
         return _scalar(dtype)
     fields = []
-    for name in dtype.names:
+    for name in dtype.names or ():
         field_dtype, offset = dtype.fields[name][:2]
         base, shape = field_dtype.subdtype or (field_dtype, ())
         fields.append(FieldType(name, from_dtype(base), offset, shape))

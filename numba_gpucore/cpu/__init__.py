@@ -6,6 +6,7 @@ Hot half: this file, `device` and what it imports. Cold half, imported on a miss
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import cast
 
 from numba_gpucore.base.backend import Backend, Device
 from numba_gpucore.base.settings import Settings
@@ -17,7 +18,8 @@ def _toolchain_id() -> str:
 
 
 def _open_device(index: int) -> Device:
-    return CpuDevice(index, Settings.from_environment().num_threads)
+    # Its methods take its own memories, programs and queues only; to mypy a Device takes those of any device.
+    return cast(Device, CpuDevice(index, Settings.from_environment().num_threads))
 
 
 BACKEND = Backend(

@@ -174,8 +174,8 @@ class _Encoder:
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             self._put("array", f"{value.dtype.descr}{value.shape}{value.flags.f_contiguous}{value.flags.c_contiguous}")
             self._put("bytes", value.tobytes(order="A"))
-        elif isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is value:
-            self._put("ufunc", value.__name__)
+        elif isinstance(value, np.ufunc) and getattr(np, name := value.__name__, None) is value:
+            self._put("ufunc", name)
         else:
             return False
         return True

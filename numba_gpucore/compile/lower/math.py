@@ -6,6 +6,8 @@ The result type of a signature decides the precision: integer arguments are conv
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from llvmlite import ir
 
@@ -14,25 +16,26 @@ from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import cgutils, types
 from numba_gpucore.runtime import integer_math
 
+Names = dict[Callable[..., Any], str]
 #: Functions whose result has the type of their (converted) arguments, and C's names for them.
-UNARY = {
+UNARY: Names = {
     math.acos: "acos", math.acosh: "acosh", math.asin: "asin", math.asinh: "asinh", math.atan: "atan",
     math.atanh: "atanh", math.cos: "cos", math.cosh: "cosh", math.erf: "erf", math.erfc: "erfc", math.exp: "exp",
     math.expm1: "expm1", math.fabs: "fabs", math.gamma: "tgamma", math.lgamma: "lgamma", math.log: "log",
     math.log10: "log10", math.log1p: "log1p", math.log2: "log2", math.sin: "sin", math.sinh: "sinh",
     math.sqrt: "sqrt", math.tan: "tan", math.tanh: "tanh",
 }  # fmt: skip
-BINARY = {
+BINARY: Names = {
     math.atan2: "atan2", math.copysign: "copysign", math.fmod: "fmod", math.hypot: "hypot",
     math.nextafter: "nextafter", math.pow: "pow", math.remainder: "remainder",
 }  # fmt: skip
-TERNARY = {}
+TERNARY: Names = {}
 for _name, _table in (("exp2", UNARY), ("cbrt", UNARY), ("fma", TERNARY)):  # Python 3.11, 3.11, 3.13
     if hasattr(math, _name):
         _table[getattr(math, _name)] = _name
-SCALES = {math.degrees: 180.0 / math.pi, math.radians: math.pi / 180.0}
-TO_INTEGER = {math.ceil: "ceil", math.floor: "floor", math.trunc: "trunc"}
-PREDICATES = {
+SCALES: dict[Callable[..., Any], float] = {math.degrees: 180.0 / math.pi, math.radians: math.pi / 180.0}
+TO_INTEGER: Names = {math.ceil: "ceil", math.floor: "floor", math.trunc: "trunc"}
+PREDICATES: dict[Callable[..., Any], tuple[Any, bool]] = {
     math.isnan: (float_math.is_nan, False),
     math.isinf: (float_math.is_infinite, False),
     math.isfinite: (float_math.is_finite, True),

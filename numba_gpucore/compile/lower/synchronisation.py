@@ -48,8 +48,8 @@ def _lower_voting_barrier(function, intrinsic: str) -> None:
 
 for _function, _intrinsic in STATEMENTS.items():
     _lower_statement(_function, _intrinsic)
-for _function, _intrinsic in VOTING_BARRIERS.items():
-    _lower_voting_barrier(_function, _intrinsic)
+for _barrier, _intrinsic in VOTING_BARRIERS.items():
+    _lower_voting_barrier(_barrier, _intrinsic)
 
 
 @lower(language.syncwarp)

@@ -66,8 +66,8 @@ def _lower_vote(function, name: str) -> None:
 
 for _function, _mode in SHUFFLES.items():
     _lower_shuffle(_function, _mode)
-for _function, _name in VOTES.items():
-    _lower_vote(_function, _name)
+for _vote, _name in VOTES.items():
+    _lower_vote(_vote, _name)
 
 
 def _match(context, builder, name, sig, args):

@@ -18,8 +18,8 @@ def type_voting_barrier(predicate):
     return templates.signature(types.int32, types.unliteral(predicate))
 
 
-for _function in VOTING_BARRIERS:
-    declare_typer(_function)(type_voting_barrier)
+for _barrier in VOTING_BARRIERS:
+    declare_typer(_barrier)(type_voting_barrier)
 
 
 @declare_typer(language.syncwarp)
