@@ -34,19 +34,23 @@ from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
 from numba_gpucore.compile.data_models import DATA_MODELS
+from numba_gpucore.compile.flags import set_device_flags
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
 from numba_gpucore.compile.lower.allocation import NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
 from numba_gpucore.compile.numba_api import (
     BaseContext,
+    Flags,
     cgutils,
     debuginfo,
+    global_compiler_lock,
     itanium_mangler,
     targetconfig,
     types,
     typing,
 )
+from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.weak_literals import WEAK_LOWERING, WEAK_TYPING, WeakLiteralTyping
 
@@ -119,11 +123,18 @@ class DeviceTargetContext(BaseContext):
         return ufuncs.ufunc_info(ufunc_key)
 
     def _compile_subroutine_no_cache(self, builder, impl, sig, locals=None, flags=None):
-        # Numba starts from fresh flags here and so loses error model, bounds checks and fast math.
-        if flags is None:
-            caller = targetconfig.ConfigStack.top_or_none()
-            flags = caller.copy() if caller is not None else None
-        return super()._compile_subroutine_no_cache(builder, impl, sig, locals=locals, flags=flags)
+        # Numba's own takes its CPU pipeline with fresh flags: no error model, bounds checks or fast math of the caller.
+        caller = targetconfig.ConfigStack.top_or_none()
+        flags = flags or (caller.copy() if caller is not None else Flags())
+        set_device_flags(flags)
+        library = self.codegen().create_library(impl.__name__)
+        with global_compiler_lock:
+            pipeline = DeviceCompiler(
+                self.typing_context, self, library, sig.args, sig.return_type, flags, locals or {}
+            )
+            result = pipeline.compile_extra(impl)
+        self.active_code_library.add_linking_library(result.library)
+        return result
 
     def compile_subroutine(self, builder, impl, sig, locals=None, flags=None, caching=True):
         # Numba's cache key knows the error model's class only; ours must also know the flags inherited above.

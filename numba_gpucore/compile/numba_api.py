@@ -39,9 +39,9 @@ from numba.core.target_extension import (
     target_override,
     target_registry,
 )
-from numba.core.typeconv import Conversion
 from numba.core.targetconfig import Option as FlagOption
-from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegalization
+from numba.core.typeconv import Conversion
+from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegalization, NopythonTypeInference
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
@@ -58,7 +58,6 @@ __all__ = [
     "Codegen",
     "CompilerBase",
     "Conversion",
-    "Conversion",
     "DefaultPassBuilder",
     "Dispatcher",
     "FlagOption",
@@ -69,6 +68,7 @@ __all__ = [
     "LoweringRegistry",
     "MinimalCallConv",
     "NRTContext",
+    "NopythonTypeInference",
     "PassManager",
     "TargetDescriptor",
     "TargetOptions",

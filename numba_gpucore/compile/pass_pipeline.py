@@ -6,6 +6,7 @@ The front end is Numba's own; our lowering differs in noting the source line for
 from __future__ import annotations
 
 from numba_gpucore.base.site import Frame
+from numba_gpucore.compile.infer_types import InferTypes
 from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
 from numba_gpucore.compile.numba_api import (
     AnnotateTypes,
@@ -14,6 +15,7 @@ from numba_gpucore.compile.numba_api import (
     DefaultPassBuilder,
     IRLegalization,
     LoweringPass,
+    NopythonTypeInference,
     PassManager,
     compiler,
     lowering,
@@ -79,7 +81,8 @@ class DeviceCompiler(CompilerBase):
     def define_pipelines(self):
         passes = PassManager("device")
         passes.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
-        passes.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
+        typed = DefaultPassBuilder.define_typed_pipeline(self.state).passes
+        passes.passes.extend((InferTypes if cls is NopythonTypeInference else cls, name) for cls, name in typed)
         passes.add_pass(IRLegalization, "ensure IR is legal prior to lowering")
         passes.add_pass(AnnotateTypes, "annotate types")
         passes.add_pass(LowerForDevice, "lower to device IR")

@@ -170,7 +170,7 @@ def expect_integer_arguments(n, out):
 
 def complex_arithmetic(re, im, z, m):
     i = gpu.grid(1)
-    c = np.complex64(complex(re[i], im[i]))
+    c = np.complex64(re[i], im[i])
     z[0, i] = c * c.conjugate() + c
     z[1, i] = c / (c + np.complex64(2))
     z[2, i] = c**2

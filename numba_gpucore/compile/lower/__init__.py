@@ -8,6 +8,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     division,
     math,
     memory,
+    numbers,
     power,
     reshape,
     rounding,

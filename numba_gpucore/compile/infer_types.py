@@ -1,0 +1,69 @@
+"""Type inference for devices. Before: Numba's untyped passes. After: the rest of its typed passes.
+
+Numba lets functions return arrays only where it counts references to their memory. A device counts none and needs none:
+views of arguments and of shared memory outlive every call. Only local arrays end with the function that made them.
+"""
+
+from __future__ import annotations
+
+from numba_gpucore import language
+from numba_gpucore.compile.numba_api import NopythonTypeInference, errors, ir, register_pass, types
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class InferTypes(NopythonTypeInference):
+    """Numba's inference without its limit on returned arrays, but with one on local arrays."""
+
+    _name = "infer_types_for_device"
+
+    def run_pass(self, state):
+        context = state.targetctx
+        state.targetctx = context.subtarget(enable_nrt=True)
+        try:
+            super().run_pass(state)
+        finally:
+            state.targetctx = context
+        if _holds_array(state.return_type):
+            _refuse_local_results(state.func_ir, state.typemap)
+        return True
+
+
+def _holds_array(type_: types.Type) -> bool:
+    if isinstance(type_, types.BaseTuple):
+        return any(map(_holds_array, type_))
+    return isinstance(type_, types.Array)
+
+
+def _refuse_local_results(func_ir, typemap) -> None:
+    """Raise TypingError if the function may return a view of one of its local arrays."""
+    assignments = [s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
+    tainted = {s.target.name for s in assignments if _makes_local_array(s.value, typemap)}
+    size = 0
+    while len(tainted) > size:
+        size = len(tainted)
+        tainted |= {
+            s.target.name
+            for s in assignments
+            if _holds_array(typemap[s.target.name]) and not tainted.isdisjoint(_names_read(s.value))
+        }
+    for block in func_ir.blocks.values():
+        last = block.terminator
+        if isinstance(last, ir.Return) and last.value.name in tainted:
+            raise errors.TypingError(
+                f"'{func_ir.func_id.func_name}' returns a local.array, whose memory ends with the call: "
+                "let the caller make the array and pass it",
+                last.loc,
+            )
+
+
+def _makes_local_array(value, typemap) -> bool:
+    if not (isinstance(value, ir.Expr) and value.op == "call"):
+        return False
+    function = typemap[value.func.name]
+    return isinstance(function, types.Function) and function.typing_key is language.local.array
+
+
+def _names_read(value) -> set[str]:
+    if isinstance(value, ir.Var):
+        return {value.name}
+    return {var.name for var in value.list_vars()} if isinstance(value, ir.Expr) else set()
