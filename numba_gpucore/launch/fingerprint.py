@@ -1,8 +1,8 @@
 """What a kernel's result depends on, as one digest. Before: kernel. After: the cache key.
 
-Follows everything that the bytecode can reach: constants, defaults, closure, globals along the attribute chains that are
-read, and the same of every callee in any file. Only content that is equal in every process goes in: never `marshal`,
-`repr` of unknown objects, ids, paths or absolute lines.
+Follows everything that the bytecode can reach: constants, defaults, closure, globals along the attribute chains that
+are read, and the same of every callee in any file. Only content that is equal in every process goes in: never
+`marshal`, `repr` of unknown objects, ids, paths or absolute lines.
 
 Not reachable from bytecode are bodies of users' `@overload`s; the compile half reports those by module.
 """
