@@ -6,6 +6,7 @@ then one `struct.pack`. What an argument's Python class decides is decided when 
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import enum
 import struct
@@ -194,7 +195,7 @@ class _PutBuilder:
             if not self._device.uses_host_memory:
                 return self._staged_put(type_, True, not type_.readonly)
             self.touches_host |= not isinstance(value, MappedArray)
-            return _put_strided if has_strides else _put_dense_1d if type_.ndim == 1 else _put_dense
+            return _host_array_put(value, has_strides)
         if is_foreign_array(value):
             return _foreign_put(self._device.uses_host_memory, has_strides)
         raise ArgumentError(f"an array is expected, not {value!r}")
@@ -242,8 +243,23 @@ def _put_time(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
     numbers.append(value.view(np.int64))
 
 
-def _put_dense_1d(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
-    numbers += (array.__array_interface__["data"][0], len(array))
+def _host_array_put(example: np.ndarray, has_strides: bool) -> Put:
+    """The put function for host arrays like `example`, used in place."""
+    if has_strides:
+        return _put_strided
+    flags = example.flags
+    if flags.c_contiguous and flags.writeable and example.dtype.kind in "biufc":
+        return _put_buffer
+    return _put_dense
+
+
+#: Over the bytes of a writable C-contiguous array that has numbers (what the buffer protocol has a format for), also an
+#: empty one. Four times faster than `__array_interface__`, which makes a dictionary (NumPy 2.4: 0.5 and 2.4 µs).
+_bytes_over = (ctypes.c_char * 0).from_buffer
+
+
+def _put_buffer(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
+    numbers += (ctypes.addressof(_bytes_over(array)), *array.shape)
 
 
 def _put_dense(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
