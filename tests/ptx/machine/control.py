@@ -109,7 +109,7 @@ def bind_trap(instruction: Instruction) -> End:
     Modifiers(instruction).finish()
 
     def end(frame: Frame, lanes: Lanes) -> None:
-        raise LaneFault("trap")
+        raise LaneFault("trap", int(frame.wave.ids[lanes][0]))
 
     return end
 

@@ -79,7 +79,8 @@ def _with_negative_zero_sum(function: Callable, addends: Callable) -> Callable[.
     def operation(*operands: np.ndarray) -> np.ndarray:
         result = function(*operands)
         a, b = addends(*(x.astype(np.float64) for x in operands))
-        return np.where((a == -b) & (np.signbit(a) != np.signbit(b)), result.dtype.type(-0.0), result)
+        cancels = (result == 0) & (a == -b) & (np.signbit(a) != np.signbit(b))
+        return np.where(cancels, result.dtype.type(-0.0), result)
 
     return operation
 

@@ -1,0 +1,145 @@
+"""A CUDA device that is the PTX machine: `base.backend.Device` for tests. Before: tests. After: machine.
+
+`PLATFORM` is the target "ptxplus" with this device instead of a GPU, so that the ordinary path is tested: types, cache
+key, compiling to PTX, ptxas, marshalling, launch, mailbox, copies back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.backend import Backend, LaunchConfig, Limits
+from numba_gpucore.base.errors import LaunchError
+from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.launch.platform import Platform
+from numba_ptxplus.driver.abi import (
+    FACT_COOPERATIVE,
+    FACT_THROWS,
+    LAUNCH_ABI,
+    MAILBOX_VARIABLE,
+    PROGRAM_VARIABLE,
+    DeviceCode,
+)
+from numba_ptxplus.target import TARGET
+from numba_ptxplus.toolchain import toolchain_id
+from tests.ptx.machine import GlobalMemory, PtxMachine
+from tests.ptx.machine.machine import MAX_WAVE_LANES
+
+#: Of an H200 (CUDA C++ Programming Guide, "Compute Capabilities", 9.0).
+LIMITS = Limits(
+    max_threads_per_block=1024,
+    max_block=(1024, 1024, 64),
+    max_grid=(2**31 - 1, 65535, 65535),
+    max_shared_nbytes=227 * 1024,
+    multiprocessor_count=132,
+)
+
+
+class PtxMemory:
+    """An allocation of the machine; given back when garbage collected."""
+
+    def __init__(self, memory: GlobalMemory, nbytes: int):
+        self.address = memory.allocate(nbytes)
+        self.nbytes = nbytes
+        self._release = weakref.finalize(self, memory.release, self.address)
+
+    def release(self) -> None:
+        self._release()
+
+
+@dataclass(frozen=True)
+class PtxProgram:
+    artifact: Artifact
+    number: int
+    machine: PtxMachine
+
+
+class PtxQueue:
+    """Work runs when it is given."""
+
+    def synchronize(self) -> None:
+        pass
+
+    def is_idle(self) -> bool:
+        return True
+
+    def call(self, function: Callable[[], Any]) -> None:
+        function()
+
+
+@dataclass(eq=False)
+class PtxDevice:
+    """Fills `base.backend.Device`."""
+
+    kind: str = "cuda"
+    index: int = 0
+    name: str = "PTX machine"
+    arch: str = "sm_90"
+    limits: Limits = LIMITS
+    uses_host_memory: bool = False
+    checks_bounds: bool = False
+    memory: GlobalMemory = field(default_factory=GlobalMemory)
+    programs: dict[int, PtxProgram] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._mailbox = PtxMemory(self.memory, MAILBOX_NBYTES)
+        self._numbers = itertools.count(1)
+
+    def allocate(self, nbytes: int) -> PtxMemory:
+        return PtxMemory(self.memory, nbytes)
+
+    def write(self, memory: PtxMemory, offset_nbytes: int, data: memoryview, queue: PtxQueue | None) -> None:
+        self.memory.write(memory.address + offset_nbytes, np.frombuffer(data, np.uint8))
+
+    def read(self, memory: PtxMemory, offset_nbytes: int, data: memoryview, queue: PtxQueue | None) -> None:
+        target = np.frombuffer(data, np.uint8)
+        target[:] = np.frombuffer(self.memory.read(memory.address + offset_nbytes, target.size), np.uint8)
+
+    def load(self, artifact: Artifact) -> PtxProgram:
+        machine = PtxMachine(DeviceCode.unpack(artifact.code).ptx, self.memory)
+        program = PtxProgram(artifact, next(self._numbers), machine)
+        self.programs[program.number] = program
+        if artifact.fact(FACT_THROWS):
+            self._store(machine.address_of(MAILBOX_VARIABLE), self._mailbox.address)
+            self._store(machine.address_of(PROGRAM_VARIABLE), program.number)
+        return program
+
+    def _store(self, address: int, value: int) -> None:
+        self.memory.write(address, value.to_bytes(8, "little"))
+
+    def launch(self, program: PtxProgram, config: LaunchConfig, params: bytes, queue: PtxQueue | None) -> None:
+        if program.artifact.fact(FACT_COOPERATIVE) and np.prod(config.grid) * np.prod(config.block) > MAX_WAVE_LANES:
+            raise LaunchError(f"a cooperative launch of {config} needs more than {MAX_WAVE_LANES} threads at once")
+        program.machine.launch(program.artifact.entry, config.grid, config.block, params, config.dynamic_shared_nbytes)
+
+    def open_queue(self) -> PtxQueue:
+        return PtxQueue()
+
+    def synchronize(self) -> None:
+        pass
+
+    def take_mailbox(self) -> bytes:
+        data = self.memory.read(self._mailbox.address, MAILBOX_NBYTES)
+        self.memory.write(self._mailbox.address, bytes(MAILBOX_NBYTES))
+        return data
+
+    def program_of(self, number: int) -> PtxProgram | None:
+        return self.programs.get(number)
+
+
+BACKEND = Backend(
+    kind="cuda",
+    launch_abi=LAUNCH_ABI,
+    toolchain_id=toolchain_id,
+    count_devices=lambda: 1,
+    open_device=lambda index: PtxDevice(index=index),  # type: ignore[arg-type,return-value]
+    codegen="numba_ptxplus.codegen:CODEGEN",
+)
+PLATFORM = Platform(TARGET, (("cuda", f"{__name__}:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))
