@@ -32,8 +32,8 @@ def _store_register(register: str, field: int) -> str:
 
 
 def define_throw(has_mailbox: bool) -> str:
-    """`gpu.throw`, inlined: a call would make ptxas keep registers for it on the kernel's whole way. With bounds checks a
-    stencil takes 22 registers so and 32 with a call.
+    """`gpu.throw`, inlined: ptxas keeps registers for a call on the kernel's whole way. With bounds checks a stencil
+    takes 22 registers so, and 32 with a call.
 
     Code for other programs has no mailbox: there a throw only ends the function.
     """

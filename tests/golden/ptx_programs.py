@@ -1,4 +1,4 @@
-"""Twenty kernels whose PTX is kept: eight of benchmarks/ptx_kernels.py, and one for each thing that PTX says its own way.
+"""Twenty kernels whose PTX is kept: eight of benchmarks/ptx_kernels.py, and one for each way of PTX with things.
 
 Before: nothing. After: test_ptx_goldens.py compiles each.
 """
