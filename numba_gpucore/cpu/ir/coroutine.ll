@@ -8,8 +8,9 @@ declare ptr @llvm.coro.suspend.retcon.p0(...)
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)
 
+; Not to be merged with another suspension: gpu.active_mask tells lanes apart by the place where they wait.
 define void @gpu.suspend() alwaysinline {
-  %thread = call ptr (...) @llvm.coro.suspend.retcon.p0()
+  %thread = call ptr (...) @llvm.coro.suspend.retcon.p0() nomerge convergent
   ret void
 }
 

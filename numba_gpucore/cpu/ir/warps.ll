@@ -194,7 +194,7 @@ lane:
   %last = icmp eq i32 %todo.next, 0
   br i1 %last, label %match, label %lane
 match:
-  %ready.next = call i32 @gpu.match_lanes(ptr %warp, i32 %live.next)
+  %ready.next = call i32 @gpu.match_lanes(ptr %warp, ptr %lanes, i32 %live.next)
   br label %test
 exit:
   store i32 %live, ptr %live.at
@@ -202,7 +202,7 @@ exit:
 }
 
 ; All living lanes wait. Returns those that go on, after handing them what the lanes that they met have brought.
-define internal i32 @gpu.match_lanes(ptr %warp, i32 %live) noinline {
+define internal i32 @gpu.match_lanes(ptr %warp, ptr %lanes, i32 %live) noinline {
 entry:
   %keys = load <32 x i64>, ptr %warp, align 8
   %at_warp = icmp uge <32 x i64> %keys, splat (i64 8589934592)
@@ -223,7 +223,14 @@ group:
   %key.all = shufflevector <32 x i64> %key.one, <32 x i64> poison, <32 x i32> zeroinitializer
   %same = icmp eq <32 x i64> %keys, %key.all
   %same.bits = bitcast <32 x i1> %same to i32
-  %met = and i32 %same.bits, %waiting
+  %same.waiting = and i32 %same.bits, %todo
+  %is_active_mask = icmp eq i64 %key, 8589934592
+  br i1 %is_active_mask, label %place, label %meet
+place:
+  %same.place = call i32 @gpu.lanes_at(ptr %lanes, i32 %leader, i32 %same.waiting)
+  br label %meet
+meet:
+  %met = phi i32 [ %same.waiting, %group ], [ %same.place, %place ]
   %mask = trunc i64 %key to i32
   %awaited = and i32 %mask, %live
   %unmet = xor i32 %met, -1
@@ -258,7 +265,7 @@ send:
   %going.sent = or i32 %going, %met
   br label %group.end
 group.end:
-  %going.next = phi i32 [ %going, %group ], [ %going.sent, %send ]
+  %going.next = phi i32 [ %going, %meet ], [ %going.sent, %send ]
   %groups.over = icmp eq i32 %todo.next, 0
   br i1 %groups.over, label %pass.end, label %group
 pass.end:
@@ -268,6 +275,32 @@ exit.none:
   ret i32 0
 exit:
   ret i32 %going.next
+}
+
+; Which of `some` lanes wait at the same place in the code as `leader`: they have the same continuation.
+define internal i32 @gpu.lanes_at(ptr %lanes, i32 %leader, i32 %some) noinline {
+entry:
+  %first = call ptr @gpu.thread_of(ptr %lanes, i32 %leader)
+  %wanted.at = getelementptr %gpu.thread, ptr %first, i32 0, i32 3
+  %wanted = load ptr, ptr %wanted.at
+  br label %lane
+lane:
+  %todo = phi i32 [ %some, %entry ], [ %todo.next, %lane ]
+  %found = phi i32 [ 0, %entry ], [ %found.next, %lane ]
+  %index = call i32 @llvm.cttz.i32(i32 %todo, i1 true)
+  %thread = call ptr @gpu.thread_of(ptr %lanes, i32 %index)
+  %then.at = getelementptr %gpu.thread, ptr %thread, i32 0, i32 3
+  %then = load ptr, ptr %then.at
+  %same = icmp eq ptr %then, %wanted
+  %same.bit = zext i1 %same to i32
+  %same.lane = shl i32 %same.bit, %index
+  %found.next = or i32 %found, %same.lane
+  %todo.less = add i32 %todo, -1
+  %todo.next = and i32 %todo, %todo.less
+  %last = icmp eq i32 %todo.next, 0
+  br i1 %last, label %exit, label %lane
+exit:
+  ret i32 %found.next
 }
 
 ; ---- What threads call. The warp's record and the lane's place in it:
@@ -444,7 +477,7 @@ define i32 @gpu.lanes_with_value(ptr %thread, i64 %value) alwaysinline {
   ret i32 %lanes
 }
 
-; Lanes that are here together: kind 2 with an empty mask, so that nobody is waited for.
+; Lanes that are at the same place: kind 2 with an empty mask, so that nobody is waited for.
 define i32 @gpu.active_mask(ptr %thread) alwaysinline {
   call void @gpu.wait_with_key(ptr %thread, i64 8589934592)
   %met = call i32 @gpu.lanes_met(ptr %thread)
