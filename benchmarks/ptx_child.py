@@ -26,7 +26,7 @@ LITERALS = {"plain": float, "float32": np.float32}
 def main() -> None:
     tool, arch = sys.argv[1:]
     cuda, compile_one = ours(arch) if tool == "ours" else numba_cuda(arch)
-    results = []
+    results: list[dict[str, Any]] = []
     for literals, number in LITERALS.items():
         kernels = make_kernels(cuda, number)
         if not results:

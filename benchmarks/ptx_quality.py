@@ -193,9 +193,8 @@ def main() -> None:
     if rows[0].peer:
         total = sum(row.ours.compile_ms for row in rows)
         peer_total = sum(row.peer.compile_ms for row in rows if row.peer)
-        print(
-            f"whole set: {total:.0f} ms, numba-cuda {peer_total:.0f} ms, ratio {total / peer_total:.2f} (goal {MAX_COMPILE_RATIO})"
-        )
+        ratio = f"ratio {total / peer_total:.2f} (goal {MAX_COMPILE_RATIO})"
+        print(f"whole set: {total:.0f} ms, numba-cuda {peer_total:.0f} ms, {ratio}")
     worse = [row for row in rows if row.is_worse]
     print(f"{len(rows) - len(worse)} of {len(rows)} kernels need no more registers, spills and instructions")
     if options.json:

@@ -18,8 +18,7 @@ from numba_gpucore.compile.numba_api import sigutils, types
 from numba_gpucore.compile.numba_types import from_numba
 from numba_gpucore.cuda_api.devices import DeviceNames
 from numba_ptxplus.architectures import arch_of
-from numba_ptxplus.codegen.disassemble import disassemble_cubin
-from numba_ptxplus.driver.abi import LAUNCH_ABI, DeviceCode
+from numba_ptxplus.driver.abi import LAUNCH_ABI
 from numba_ptxplus.target import PLATFORM, TARGET
 
 CODEGEN_PATH = "numba_ptxplus.codegen:CODEGEN"
@@ -130,8 +129,3 @@ def emit(lowered: Lowered, request: CompileRequest) -> str:
     codegen = load_codegen(request)
     codegen.legalize(lowered.module, lowered.job)
     return codegen.emit(lowered.module, lowered.job)
-
-
-def sass_of(code: bytes) -> str:
-    """The machine code in an Artifact's code, disassembled. Raises ToolchainError without ptxas or nvdisasm."""
-    return disassemble_cubin(DeviceCode.unpack(code).cubin)

@@ -135,7 +135,8 @@ class Backend:
 
     launch_abi: raised whenever Artifacts made before can no longer be launched. toolchain_id: cheap text naming every
     tool that decides the machine code (part of the cache key). count_devices: 0 where there is no such hardware or
-    its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss.
+    its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: an architecture
+    as users write it, such as a compute capability, to the name that a CompileRequest holds; raises OptionError.
     """
 
     kind: str
@@ -144,3 +145,4 @@ class Backend:
     count_devices: Callable[[], int]
     open_device: Callable[[int], Device]
     codegen: str
+    parse_arch: Callable[[Any], str] = str

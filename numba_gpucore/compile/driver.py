@@ -12,6 +12,7 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
+from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.flags import kernel_flags
@@ -131,7 +132,8 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
 
 
 def inspect_stage(request: CompileRequest, stage: str) -> str:
-    """Compile again and return one stage's text: "types", "llvm" (device IR) or "asm" (what the back-end emits)."""
+    """Compile again and return one stage's text: "types", "llvm" (device IR), "asm" (what the back-end emits) or
+    "machine" (that, assembled and disassembled). Raises ToolchainError for a stage that the back-end lacks."""
     if stage == "types":
         with global_compiler_lock:
             return str(lower_function(request).type_annotation)
@@ -140,7 +142,17 @@ def inspect_stage(request: CompileRequest, stage: str) -> str:
         return str(lowered.module)
     codegen = load_codegen(request)
     codegen.legalize(lowered.module, lowered.job)
-    return codegen.emit(lowered.module, lowered.job)
+    text = codegen.emit(lowered.module, lowered.job)
+    return _disassemble(codegen, text, lowered.job) if stage == "machine" else text
+
+
+def _disassemble(codegen: Codegen, text: str, job: Job) -> str:
+    disassemble = getattr(codegen, "disassemble", None)
+    if disassemble is None:
+        raise ToolchainError(
+            f"back-end '{job.request.backend}' shows no machine code; inspect_asm() gives what it emits"
+        )
+    return disassemble(codegen.assemble(text, job))
 
 
 def numba_type_of(function: Any) -> types.Type:

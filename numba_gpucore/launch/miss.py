@@ -10,7 +10,7 @@ from typing import Any, Literal
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 
-Stage = Literal["types", "llvm", "asm"]
+Stage = Literal["types", "llvm", "asm", "machine"]
 
 
 def compile_kernel(request: CompileRequest) -> Artifact:
@@ -29,7 +29,8 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
 
 
 def inspect(request: CompileRequest, stage: Stage) -> str:
-    """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, or what the back-end emits."""
+    """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, what the back-end emits, or
+    the machine code of that."""
     from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
 
     return driver.inspect_stage(request, stage)

@@ -100,9 +100,17 @@ class KernelReports:
         """LLVM device IR for one signature, else a dictionary of those of all compiled ones."""
         return self._texts("llvm", signature)
 
-    def inspect_asm(self, signature: Any = None) -> Any:
-        """What the back-end emits (MSL, PTX, LLVM assembly), as `inspect_llvm` gives it."""
-        return self._texts("asm", signature)
+    def inspect_asm(self, signature: Any = None, cc: Any = None) -> Any:
+        """What the back-end emits (MSL, PTX, LLVM assembly), as `inspect_llvm` gives it.
+
+        cc: an architecture of the target's own GPUs, such as a compute capability, which need not be here.
+        """
+        return self._texts("asm", signature, cc)
+
+    def inspect_sass(self, signature: Any = None, cc: Any = None) -> Any:
+        """The machine code that the vendor's assembler makes of `inspect_asm`, disassembled. Raises ToolchainError
+        where the back-end or the vendor's tools offer none."""
+        return self._texts("machine", signature, cc)
 
     def inspect_types(self, file: TextIO | None = None) -> None:
         """Print Numba's typed source for every compiled signature."""
@@ -111,12 +119,14 @@ class KernelReports:
             print("-" * 80, file=file)
             print(text, file=file)
 
-    def _texts(self, stage: miss.Stage, signature: Any) -> Any:
+    def _texts(self, stage: miss.Stage, signature: Any, cc: Any = None) -> Any:
         if signature is not None:
-            return self._text(stage, kernel_arg_types(signature))
-        return {types: self._text(stage, types) for types in self.signatures}
+            return self._text(stage, kernel_arg_types(signature), cc)
+        return {types: self._text(stage, types, cc) for types in self.signatures}
 
-    def _text(self, stage: miss.Stage, types: tuple[ArgType, ...]) -> str:
+    def _text(self, stage: miss.Stage, types: tuple[ArgType, ...], cc: Any) -> str:
+        if cc is not None:
+            return miss.inspect(self._programs.request_for_gpu(cc, types), stage)
         device = default_session().current_device(self.platform)
         return miss.inspect(self._programs.request_for(device, types), stage)
 

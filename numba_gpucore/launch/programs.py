@@ -11,7 +11,7 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
-from numba_gpucore.base.backend import Device, Program
+from numba_gpucore.base.backend import Backend, Device, Program
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
@@ -33,17 +33,24 @@ class ProgramTable:
 
     def request_for(self, device: Device, arg_types: ArgTypes) -> CompileRequest:
         """What decides the machine code for these types on this device."""
-        session = default_session()
-        backend = session.backend_of(self._platform, device)
+        backend = default_session().backend_of(self._platform, device)
+        return self._make_request(backend, device.arch, arg_types, device.checks_bounds)
+
+    def request_for_gpu(self, arch: Any, arg_types: ArgTypes) -> CompileRequest:
+        """The same for an architecture of the target's own GPUs, which need not be here. Raises OptionError."""
+        backend = default_session().backend(self._platform, self._platform.target.backends[0])
+        return self._make_request(backend, backend.parse_arch(arch), arg_types, checks_bounds=False)
+
+    def _make_request(self, backend: Backend, arch: str, arg_types: ArgTypes, checks_bounds: bool) -> CompileRequest:
         return CompileRequest(
             py_func=self._py_func,
             target=self._platform.target,
             backend=backend.kind,
             codegen=backend.codegen,
             launch_abi=backend.launch_abi,
-            arch=device.arch,
+            arch=arch,
             arg_types=arg_types,
-            options=resolve_options(self._options, device, session.settings.boundscheck),
+            options=resolve_options(self._options, checks_bounds, default_session().settings.boundscheck),
         )
 
     def artifact_for(self, device: Device, arg_types: ArgTypes) -> Artifact:
@@ -82,12 +89,12 @@ class ProgramTable:
         raise KeyError(arg_types)
 
 
-def resolve_options(options: KernelOptions, device: Device, boundscheck_setting: bool | None) -> KernelOptions:
+def resolve_options(options: KernelOptions, checks_bounds: bool, boundscheck_setting: bool | None) -> KernelOptions:
     """Options with the defaults that depend on device and environment filled in.
 
     Bounds checks: what the decorator says, else NUMBA_BOUNDSCHECK, else on with debug=True and where the device checks.
     """
     if options.boundscheck is not None:
         return options
-    default = options.debug or device.checks_bounds
+    default = options.debug or checks_bounds
     return replace(options, boundscheck=default if boundscheck_setting is None else boundscheck_setting)

@@ -11,6 +11,7 @@ import llvmlite.binding as llvm
 
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.assemble import assemble_ptx
+from numba_ptxplus.codegen.disassemble import disassemble_cubin
 from numba_ptxplus.codegen.emit import emit_ptx
 from numba_ptxplus.codegen.legalize import legalize_module
 from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, DeviceCode
@@ -28,6 +29,10 @@ class PtxCodegen:
     def assemble(self, text: str, job: Job) -> bytes:
         cubin = assemble_ptx(text, job.request.arch, job.request.options)
         return DeviceCode(text, cubin).pack()
+
+    def disassemble(self, code: bytes) -> str:
+        """SASS. Raises ToolchainError without ptxas or nvdisasm."""
+        return disassemble_cubin(DeviceCode.unpack(code).cubin)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         return (

@@ -10,9 +10,7 @@ import pytest
 import numba_ptxplus as gpu
 from numba_gpucore.base.errors import OptionError, ToolchainError
 from numba_gpucore.base.options import KernelOptions
-from numba_ptxplus import compile_api
 from numba_ptxplus.codegen import assemble, disassemble
-from numba_ptxplus.driver.abi import DeviceCode
 
 
 def add(x, y):
@@ -200,11 +198,20 @@ def test_compiling_opens_no_device(run_python, tmp_path):
 # -- machine code as text
 
 
-def test_machine_code_can_be_read():
-    ptx, _ = gpu.compile_ptx(scale, SCALE)
-    ptxas = assemble.newest_ptxas()
-    cubin, _report = assemble.run_ptxas(ptxas, ptx, "sm_90", KernelOptions())
-    assert "FMUL" in compile_api.sass_of(DeviceCode(ptx, cubin).pack())
+def test_a_kernel_shows_its_ptx_for_any_gpu():
+    kernel = gpu.jit(scale)
+    assert ".target sm_86" in kernel.inspect_asm(SCALE, cc=(8, 6))
+    assert kernel.inspect_asm(SCALE, cc=(9, 0)) == gpu.compile_ptx(scale, SCALE)[0]
+
+
+def test_a_kernel_shows_its_machine_code():
+    assert re.search(r"\bFMUL\b.*;", gpu.jit(scale).inspect_sass(SCALE, cc=(9, 0)))
+
+
+def test_machine_code_of_a_back_end_that_has_none(monkeypatch):
+    monkeypatch.setenv("NUMBA_PTXPLUS_DEVICE", "cpu")
+    with pytest.raises(ToolchainError, match=r"'cpu' shows no machine code; inspect_asm\(\)"):
+        gpu.jit(scale).inspect_sass(SCALE)
 
 
 def test_without_nvdisasm_the_error_names_the_wheel(monkeypatch):
