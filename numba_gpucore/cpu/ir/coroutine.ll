@@ -15,12 +15,12 @@ define void @gpu.suspend() alwaysinline {
 }
 
 ; Frames that do not fit behind their thread's record. Rare: program.py builds again with room for them.
-define ptr @gpu.allocate_frame(i32 %nbytes) {
+define ptr @gpu.allocate_frame(i32 %nbytes) noinline {
   %wide = zext i32 %nbytes to i64
   %frame = call ptr @malloc(i64 %wide)
   ret ptr %frame
 }
-define void @gpu.free_frame(ptr %frame) {
+define void @gpu.free_frame(ptr %frame) noinline {
   call void @free(ptr %frame)
   ret void
 }

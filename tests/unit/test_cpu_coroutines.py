@@ -1,0 +1,442 @@
+"""Programs with barriers and warp operations on the CPU: threads as coroutines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numba_gpucore.base.errors import LaunchError, UnsupportedKernelError
+from numba_gpucore.base.mailbox import read_mailbox
+from tests.unit.cpu_programs import array, compile_ir, device, launch, load_ir, scalar
+
+INT32, INT64 = array("int32"), array("int64")
+
+#: Values that the bodies below use: t (number along x), t.wide, at (the thread's item of the first argument).
+THREAD = """
+  %t = call i32 @gpu.thread_id.x(ptr %c)
+  %t.wide = zext i32 %t to i64
+  %at = getelementptr i32, ptr %p0, i64 %t.wide
+"""
+STORE = """
+  store i32 %r, ptr %at
+  ret void
+"""
+
+
+def run(body: str, threads: int, grid: int = 1, **keywords) -> np.ndarray:
+    """What one block writes into an int32 array with an item for each thread."""
+    out = np.full(threads * grid, -1, np.int32)
+    launch(load_ir(body, (INT32,), **keywords), grid, threads, out)
+    return out
+
+
+#: Prefix sums in shared memory, one barrier on each side of every step.
+SCAN = """
+  %t = call i32 @gpu.thread_id.x(ptr %c)
+  %n = call i32 @gpu.block_dim.x(ptr %c)
+  %i = call i64 @gpu.global_id.x(ptr %c)
+  %t.wide = zext i32 %t to i64
+  %sh = call ptr @"gpu.shared.4096.4.0"(ptr %c)
+  %mine = getelementptr i32, ptr %sh, i64 %t.wide
+  %at = getelementptr i32, ptr %p0, i64 %i
+  %v = load i32, ptr %at
+  store i32 %v, ptr %mine
+  br label %step
+step:
+  %s = phi i32 [ 1, %0 ], [ %s.next, %next ]
+  %go = icmp slt i32 %s, %n
+  br i1 %go, label %read, label %out
+read:
+  call void @gpu.barrier(ptr %c)
+  %has = icmp sge i32 %t, %s
+  br i1 %has, label %take, label %join
+take:
+  %other = sub i32 %t, %s
+  %other.wide = zext i32 %other to i64
+  %other.at = getelementptr i32, ptr %sh, i64 %other.wide
+  %o = load i32, ptr %other.at
+  br label %join
+join:
+  %add = phi i32 [ %o, %take ], [ 0, %read ]
+  call void @gpu.barrier(ptr %c)
+  %old = load i32, ptr %mine
+  %new = add i32 %old, %add
+  store i32 %new, ptr %mine
+  br label %next
+next:
+  %s.next = mul i32 %s, 2
+  br label %step
+out:
+  %sum = load i32, ptr %mine
+  store i32 %sum, ptr %at
+  ret void
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 32, 33, 256, 1024])
+def test_barriers_in_a_loop(threads: int) -> None:
+    x = np.arange(threads * 3, dtype=np.int32) % 11
+    out = x.copy()
+    launch(load_ir(SCAN, (INT32,)), 3, threads, out)
+    np.testing.assert_array_equal(out.reshape(3, -1), x.reshape(3, -1).cumsum(axis=1))
+
+
+@pytest.mark.parametrize("opt", [0, 1, 3])
+def test_barriers_at_every_optimisation_level(opt: int) -> None:
+    out = np.ones(64, np.int32)
+    launch(load_ir(SCAN, (INT32,), opt=opt), 1, 64, out)
+    assert out.tolist() == list(range(1, 65))
+
+
+def test_threads_that_have_ended_count_as_arrived() -> None:
+    """Odd threads return before the barrier: the even ones see 32 true predicates among themselves."""
+    body = THREAD + """
+      %odd = and i32 %t, 1
+      %leave = icmp ne i32 %odd, 0
+      br i1 %leave, label %end, label %stay
+    stay:
+      %r = call i32 @gpu.barrier.count(ptr %c, i32 1)
+      store i32 %r, ptr %at
+      br label %end
+    end:
+      ret void
+    """
+    np.testing.assert_array_equal(run(body, 64), np.where(np.arange(64) % 2, -1, 32))
+
+
+def test_barriers_in_both_branches_meet() -> None:
+    body = THREAD + """
+      %low = icmp ult i32 %t, 10
+      br i1 %low, label %a, label %b
+    a:
+      call void @gpu.barrier(ptr %c)
+      br label %join
+    b:
+      call void @gpu.barrier(ptr %c)
+      call void @gpu.barrier(ptr %c)
+      br label %join
+    join:
+      %r = phi i32 [ 1, %a ], [ 2, %b ]
+    """ + STORE
+    np.testing.assert_array_equal(run(body, 40), np.where(np.arange(40) < 10, 1, 2))
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("count", 20), ("and", 0), ("or", 1)])
+@pytest.mark.parametrize("with_warps", [False, True], ids=["rounds", "warps"])
+def test_votes_at_barriers(name: str, wanted: int, with_warps: bool) -> None:
+    """20 of 40 threads say yes, then all of them, then none; each barrier has its own result."""
+    warp = "call void @gpu.warp_barrier(ptr %c, i32 -1)" if with_warps else ""
+    body = THREAD + f"""
+      {warp}
+      %odd = and i32 %t, 1
+      %a = call i32 @gpu.barrier.{name}(ptr %c, i32 %odd)
+      %b = call i32 @gpu.barrier.{name}(ptr %c, i32 4)
+      %d = call i32 @gpu.barrier.{name}(ptr %c, i32 0)
+      %b.high = mul i32 %b, 100
+      %d.high = mul i32 %d, 10000
+      %ab = add i32 %a, %b.high
+      %r = add i32 %ab, %d.high
+    """ + STORE
+    all_say_yes = 40 if name == "count" else 1
+    np.testing.assert_array_equal(run(body, 40), np.full(40, wanted + 100 * all_say_yes))
+
+
+def test_frames_larger_than_expected_get_room() -> None:
+    """A local array of 1000 numbers lives across the barrier; nothing is allocated while the kernel runs."""
+    body = THREAD + """
+      %local = alloca [1000 x i32]
+      br label %fill
+    fill:
+      %k = phi i32 [ 0, %0 ], [ %k.next, %fill ]
+      %k.at = getelementptr [1000 x i32], ptr %local, i64 0, i32 %k
+      %v = add i32 %k, %t
+      store i32 %v, ptr %k.at
+      %k.next = add i32 %k, 1
+      %more = icmp ult i32 %k.next, 1000
+      br i1 %more, label %fill, label %wait
+    wait:
+      call void @gpu.barrier(ptr %c)
+      %p = urem i32 %t, 1000
+      %p.at = getelementptr [1000 x i32], ptr %local, i64 0, i32 %p
+      %r = load i32, ptr %p.at
+    """ + STORE
+    compiled = compile_ir(body, (INT32,))
+    assert compiled.artifact.fact("frame_nbytes") >= 4000
+    assert "@malloc" not in compiled.text
+    out = np.zeros(64, np.int32)
+    launch(device().load(compiled.artifact), 1, 64, out)
+    np.testing.assert_array_equal(out, 2 * np.arange(64))
+
+
+def test_static_and_dynamic_shared_memory_do_not_overlap() -> None:
+    """Static arrays of 12 and 8 bytes (the second 8-aligned), then the dynamic part at a multiple of 16."""
+    body = THREAD + """
+      %a = call ptr @"gpu.shared.12.4.0"(ptr %c)
+      %b = call ptr @"gpu.shared.8.8.1"(ptr %c)
+      %d = call ptr @gpu.dynamic_shared(ptr %c)
+      %n = call i64 @gpu.dynamic_shared_nbytes(ptr %c)
+      call void @gpu.barrier(ptr %c)
+      %a.i = ptrtoint ptr %a to i64
+      %b.i = ptrtoint ptr %b to i64
+      %d.i = ptrtoint ptr %d to i64
+      %ab = sub i64 %b.i, %a.i
+      %ad = sub i64 %d.i, %a.i
+      %b.low = and i64 %b.i, 7
+      %d.low = and i64 %d.i, 15
+      %q0 = getelementptr i64, ptr %p2, i64 0
+      %q1 = getelementptr i64, ptr %p2, i64 1
+      %q2 = getelementptr i64, ptr %p2, i64 2
+      %q3 = getelementptr i64, ptr %p2, i64 3
+      %q4 = getelementptr i64, ptr %p2, i64 4
+      store i64 %ab, ptr %q0
+      store i64 %ad, ptr %q1
+      store i64 %n, ptr %q2
+      store i64 %b.low, ptr %q3
+      store i64 %d.low, ptr %q4
+      ret void
+    """
+    out = np.full(5, -1, np.int64)
+    launch(load_ir(body, (INT32, INT64)), 1, 4, np.zeros(4, np.int32), out, dynamic=40)
+    assert out.tolist() == [16, 32, 40, 0, 0]
+
+
+def test_too_much_shared_memory_is_refused() -> None:
+    program = load_ir(SCAN, (INT32,))
+    with pytest.raises(LaunchError, match=r"needs 236544 bytes .*4096 static, 232448 dynamic.* limit is 232448"):
+        launch(program, 1, 32, np.zeros(32, np.int32), dynamic=227 * 1024)
+
+
+def test_a_throwing_thread_hangs_nobody_and_has_all_details() -> None:
+    body = THREAD + """
+      call void @gpu.barrier(ptr %c)
+      %bad = icmp eq i32 %t, 5
+      br i1 %bad, label %throw, label %stay
+    throw:
+      %site = call i32 @site.0()
+      call void @gpu.throw(ptr %c, i32 %site, i64 -1, i64 2, i64 3, i64 4)
+      ret void
+    stay:
+      %r = call i32 @gpu.barrier.count(ptr %c, i32 1)
+    """ + STORE
+    np.testing.assert_array_equal(run(body, 33, sites=1), np.where(np.arange(33) == 5, -1, 32))
+    report = read_mailbox(device().take_mailbox())
+    assert (report.count, report.site, report.thread, report.has_details) == (1, 0, (5, 0, 0), True)
+    assert report.numbers == (2**64 - 1, 2, 3, 4)
+
+
+def test_a_barrier_in_a_recursive_function_is_refused() -> None:
+    more = """
+define internal void @again(ptr %c, i32 %n) {
+  %over = icmp eq i32 %n, 0
+  br i1 %over, label %end, label %deeper
+deeper:
+  call void @gpu.barrier(ptr %c)
+  %less = sub i32 %n, 1
+  call void @again(ptr %c, i32 %less)
+  br label %end
+end:
+  ret void
+}"""
+    with pytest.raises(UnsupportedKernelError, match=r"recursive function waits .*gpu\.barrier"):
+        compile_ir("  call void @again(ptr %c, i32 3)\n  ret void", (INT32,), recursion=True, more=more)
+
+
+GRID_BARRIER = """
+  %i = call i64 @gpu.global_id.x(ptr %c)
+  %at = getelementptr i32, ptr %p0, i64 %i
+  %v = trunc i64 %i to i32
+  store i32 %v, ptr %at
+  call void @gpu.barrier(ptr %c)
+  call void @gpu.barrier.grid(ptr %c)
+  %last = sub i64 %p1, 1
+  %j = sub i64 %last, %i
+  %other.at = getelementptr i32, ptr %p0, i64 %j
+  %other = load i32, ptr %other.at
+  call void @gpu.barrier.grid(ptr %c)
+  store i32 %other, ptr %at
+  ret void
+"""
+
+
+def test_a_grid_waits_for_all_its_blocks() -> None:
+    out = np.zeros(8 * 96, np.int32)
+    launch(load_ir(GRID_BARRIER, (INT32,)), 8, 96, out)
+    np.testing.assert_array_equal(out, np.arange(out.size)[::-1])
+
+
+def test_a_grid_too_large_to_wait_is_refused() -> None:
+    with pytest.raises(LaunchError, match=r"waits for its whole grid, whose 100000 blocks need .* limit is 1073741824"):
+        launch(load_ir(GRID_BARRIER, (INT32,)), 100_000, 1024, np.zeros(1, np.int32))
+
+
+T = np.arange(40)
+WARP = T // 32 * 32
+LANE = T % 32
+ALL = np.where(T < 32, -1, 255)  # the second warp has eight lanes
+
+
+def source(lane: np.ndarray) -> np.ndarray:
+    """Numbers of the threads that lanes read from: their own where that lane does not exist."""
+    return np.where((lane >= 0) & (lane < 32) & (WARP + lane < 40), WARP + lane, T)
+
+
+ODD = np.where(T < 32, np.int64(0xAAAAAAAA) - 2**32, 0xAA)
+#: Call and what each of 40 threads gets, by the CUDA C++ Programming Guide, "Warp Shuffle Functions", "Warp Vote
+#: Functions" and "Warp Match Functions"; %odd is t & 1.
+WARP_CALLS = {
+    "gpu.shuffle.idx.i32(ptr %c, i32 -1, i32 %t, i32 3)": source(np.full(40, 3)),
+    "gpu.shuffle.idx.i32(ptr %c, i32 -1, i32 %t, i32 35)": source(np.full(40, 3)),
+    "gpu.shuffle.idx.i32(ptr %c, i32 -1, i32 %t, i32 20)": source(np.full(40, 20)),
+    "gpu.shuffle.up.i32(ptr %c, i32 -1, i32 %t, i32 2)": source(LANE - 2),
+    "gpu.shuffle.down.i32(ptr %c, i32 -1, i32 %t, i32 2)": source(LANE + 2),
+    "gpu.shuffle.xor.i32(ptr %c, i32 -1, i32 %t, i32 9)": source(LANE ^ 9),
+    "gpu.vote.ballot(ptr %c, i32 -1, i32 %odd)": ODD,
+    "gpu.vote.any(ptr %c, i32 -1, i32 %odd)": np.ones(40),
+    "gpu.vote.all(ptr %c, i32 -1, i32 %odd)": np.zeros(40),
+    "gpu.vote.all(ptr %c, i32 -1, i32 8)": np.ones(40),
+    "gpu.vote.eq(ptr %c, i32 -1, i32 %odd)": np.zeros(40),
+    "gpu.vote.eq(ptr %c, i32 -1, i32 0)": np.ones(40),
+    "gpu.match.any.i32(ptr %c, i32 -1, i32 %odd)": np.where(T % 2, ODD, ALL & ~ODD),
+    "gpu.match.all.i32(ptr %c, i32 -1, i32 %odd)": np.zeros(40),
+    "gpu.match.all.i32(ptr %c, i32 -1, i32 7)": ALL,
+    "gpu.active_mask(ptr %c)": ALL,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", WARP_CALLS)
+def test_warp_operation(call: str) -> None:
+    body = THREAD + f"  %odd = and i32 %t, 1\n  %r = call i32 @{call}\n" + STORE
+    np.testing.assert_array_equal(run(body, 40), WARP_CALLS[call])
+
+
+def test_wide_exchange_keeps_all_bits() -> None:
+    body = """
+      %t = call i32 @gpu.thread_id.x(ptr %c)
+      %t.wide = zext i32 %t to i64
+      %at = getelementptr i64, ptr %p0, i64 %t.wide
+      %v = mul i64 %t.wide, 1099511627777
+      %x = call i64 @gpu.shuffle.xor.i64(ptr %c, i32 -1, i64 %v, i32 1)
+      %m = call i32 @gpu.match.any.i64(ptr %c, i32 -1, i64 %v)
+      %m.wide = zext i32 %m to i64
+      %r = add i64 %x, %m.wide
+      store i64 %r, ptr %at
+      ret void
+    """
+    out = np.zeros(32, np.int64)
+    launch(load_ir(body, (INT64,)), 1, 32, out)
+    np.testing.assert_array_equal(out, (np.arange(32) ^ 1) * (2**40 + 1) + 2 ** np.arange(32))
+
+
+def test_lanes_wait_for_those_of_their_mask_only() -> None:
+    """Lanes 0 to 15 exchange among themselves before all 32 do; the others wait, and see what comes out of it."""
+    body = THREAD + """
+      %low = icmp ult i32 %t, 16
+      br i1 %low, label %half, label %all
+    half:
+      %v = call i32 @gpu.shuffle.xor.i32(ptr %c, i32 65535, i32 %t, i32 15)
+      br label %all
+    all:
+      %w = phi i32 [ %v, %half ], [ %t, %0 ]
+      %r = call i32 @gpu.shuffle.xor.i32(ptr %c, i32 -1, i32 %w, i32 16)
+    """ + STORE
+    first = np.where(np.arange(32) < 16, 15 - np.arange(32), np.arange(32))
+    np.testing.assert_array_equal(run(body, 32), first[np.arange(32) ^ 16])
+
+
+def test_warp_operations_that_can_never_be_complete_hang_nobody() -> None:
+    """Half of the lanes wait at a vote for all lanes, the others at the block's barrier: the vote sees 16 lanes."""
+    body = THREAD + """
+      %low = icmp ult i32 %t, 16
+      br i1 %low, label %vote, label %wait
+    vote:
+      %v = call i32 @gpu.vote.ballot(ptr %c, i32 -1, i32 1)
+      call void @gpu.barrier(ptr %c)
+      br label %end
+    wait:
+      call void @gpu.barrier(ptr %c)
+      br label %end
+    end:
+      %r = phi i32 [ %v, %vote ], [ 0, %wait ]
+    """ + STORE
+    np.testing.assert_array_equal(run(body, 32), np.where(np.arange(32) < 16, 0xFFFF, 0))
+
+
+def test_warp_sum_in_many_blocks() -> None:
+    """Each block sums 0 to 63 in two warps by shuffles, then through shared memory."""
+    body = """
+      %t = call i32 @gpu.thread_id.x(ptr %c)
+      %b = call i32 @gpu.block_id.x(ptr %c)
+      %lane = call i32 @gpu.lane_id(ptr %c)
+      %sh = call ptr @"gpu.shared.8.4.0"(ptr %c)
+      br label %loop
+    loop:
+      %step = phi i32 [ 16, %0 ], [ %step.next, %loop ]
+      %v = phi i32 [ %t, %0 ], [ %v.next, %loop ]
+      %o = call i32 @gpu.shuffle.down.i32(ptr %c, i32 -1, i32 %v, i32 %step)
+      %v.next = add i32 %v, %o
+      %step.next = lshr i32 %step, 1
+      %more = icmp ne i32 %step.next, 0
+      br i1 %more, label %loop, label %done
+    done:
+      %w = lshr i32 %t, 5
+      %first = icmp eq i32 %lane, 0
+      br i1 %first, label %put, label %wait
+    put:
+      %w.at = getelementptr i32, ptr %sh, i32 %w
+      store i32 %v.next, ptr %w.at
+      br label %wait
+    wait:
+      call void @gpu.barrier(ptr %c)
+      %s0 = load i32, ptr %sh
+      %s1.at = getelementptr i32, ptr %sh, i32 1
+      %s1 = load i32, ptr %s1.at
+      %s = add i32 %s0, %s1
+      %leader = icmp eq i32 %t, 0
+      br i1 %leader, label %write, label %end
+    write:
+      %at = getelementptr i32, ptr %p0, i32 %b
+      store i32 %s, ptr %at
+      br label %end
+    end:
+      ret void
+    """
+    out = np.zeros(1000, np.int32)
+    launch(load_ir(body, (INT32,)), 1000, 64, out)
+    assert (out == 64 * 63 // 2).all()
+
+
+def test_active_mask_tells_branches_apart() -> None:
+    body = THREAD + """
+      %odd = and i32 %t, 1
+      %is_odd = icmp ne i32 %odd, 0
+      br i1 %is_odd, label %a, label %b
+    a:
+      %x = call i32 @gpu.active_mask(ptr %c)
+      br label %end
+    b:
+      %y = call i32 @gpu.active_mask(ptr %c)
+      br label %end
+    end:
+      %r = phi i32 [ %x, %a ], [ %y, %b ]
+    """ + STORE
+    np.testing.assert_array_equal(run(body, 8), np.where(np.arange(8) % 2, 0xAA, 0x55))
+
+
+def test_parameters_survive_barriers() -> None:
+    body = """
+      %t = call i32 @gpu.thread_id.x(ptr %c)
+      %t.wide = zext i32 %t to i64
+      call void @gpu.barrier(ptr %c)
+      %d = fadd double %p0, %p4
+      %s = sext i8 %p1 to i32
+      %sum = add i32 %s, %t
+      %at = getelementptr double, ptr %p2, i64 %t.wide
+      %f = sitofp i32 %sum to double
+      %r = fadd double %d, %f
+      store double %r, ptr %at
+      ret void
+    """
+    types = (scalar("float64"), scalar("int8"), array("float64"), scalar("float64"))
+    out = np.zeros(16)
+    launch(load_ir(body, types), 1, 16, 0.25, -3, out, 0.5)
+    np.testing.assert_array_equal(out, np.arange(16) - 3 + 0.75)
