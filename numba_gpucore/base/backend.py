@@ -135,8 +135,8 @@ class Backend:
 
     launch_abi: raised whenever Artifacts made before can no longer be launched. toolchain_id: cheap text naming every
     tool that decides the machine code (part of the cache key). count_devices: 0 where there is no such hardware or
-    its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: an architecture
-    as users write it, such as a compute capability, to the name that a CompileRequest holds; raises OptionError.
+    its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: from what
+    users write for an architecture, such as a compute capability, to its name in a CompileRequest; raises OptionError.
     """
 
     kind: str
