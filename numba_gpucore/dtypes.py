@@ -18,27 +18,34 @@ _ARG_TYPES = ArgType.__args__  # type: ignore[attr-defined]
 
 @dataclass(frozen=True)
 class Signature:
-    """Argument types of a kernel or device function; `result` is None for `void`."""
+    """Argument types of a kernel or device function; `result` is None for `void`.
 
-    args: tuple[ArgType, ...]
+    Where a program mixes our types with Numba's, `args` holds the latter as they are: `launch.eager` asks Numba."""
+
+    args: tuple[Any, ...]
     result: ArgType | None = None
 
     def __str__(self) -> str:
         return f"{self.result or 'void'}({', '.join(map(str, self.args))})"
 
 
-def as_arg_type(value: object) -> ArgType:
-    """The argument type that a part of a signature stands for. Raises TypeError for anything else."""
+def as_arg_type(value: object) -> Any:
+    """The argument type that a part of a signature stands for; Numba's types stay. Raises TypeError for the rest."""
     if isinstance(value, DType):
         return value.arg_type
-    if isinstance(value, _ARG_TYPES):
+    if isinstance(value, _ARG_TYPES) or is_numba_type(value):
         return value
     raise TypeError(f"{value!r} is not a type that a signature can name")
 
 
 def names_type(value: object) -> bool:
     """True for what a signature can name a type by."""
-    return isinstance(value, (DType, *_ARG_TYPES))
+    return isinstance(value, (DType, *_ARG_TYPES)) or is_numba_type(value)
+
+
+def is_numba_type(value: object) -> bool:
+    """True for Numba's types; told by the module of their class, so that Numba is not loaded to ask."""
+    return type(value).__module__.startswith(("numba.core.types", "numba.np.types"))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numba_gpucore.cuda_api import devicearray
 from numba_gpucore.launch.streams import Event, Stream
 from numba_gpucore.launch.wrappers import In, InOut, Out
 
-#: Name below numba.cuda → the modules of Numba whose names it has.
+#: Name below numba.cuda → the modules whose names it has: Numba's, and for registries our compiler's.
 FORWARDED = {
     "types": ("numba.core.types",),
     "extending": ("numba.extending", "numba.core.extending"),
@@ -26,9 +26,15 @@ FORWARDED = {
     "cgutils": ("numba.core.cgutils",),
     "errors": ("numba.core.errors",),
     "np": ("numba.np",),
+    "cudadecl": ("numba_gpucore.compile.typing.registry",),
+    "cudamath": ("numba_gpucore.compile.typing.registry",),
+    "cudaimpl": ("numba_gpucore.compile.lower.registry",),
 }
-#: Names that numba.cuda's modules have for modules of Numba.
-_RENAMED = {"extending": {"core_models": "numba.core.datamodel.models"}}
+#: Other names that numba.cuda's modules have, as "module" or "module:NAME".
+_RENAMED = {
+    "extending": {"core_models": "numba.core.datamodel.models"},
+    "cudaimpl": {"lower_attr": "numba_gpucore.compile.lower.registry:lower_attribute"},
+}
 
 
 class ForwardingModule(ModuleType):
@@ -43,9 +49,10 @@ class ForwardingModule(ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if name in self._renamed:
-            return importlib.import_module(self._renamed[name])
-        for source in self._sources:
+            source, _, attribute = self._renamed[name].partition(":")
             module = importlib.import_module(source)
+            return getattr(module, attribute) if attribute else module
+        for module in map(importlib.import_module, self._sources):
             if hasattr(module, name):
                 return getattr(module, name)
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

@@ -6,20 +6,23 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.errors import OptionError
-from numba_gpucore.dtypes import Signature, names_type, signature_of
+from numba_gpucore.dtypes import Signature, is_numba_type, signature_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.signature_text import parse_signature_text
 
 
-def is_type(value: Any) -> bool:
-    """True for what names a type in a signature: ours, and Numba's (told by its module, so that it is not loaded)."""
-    return names_type(value) or type(value).__module__.startswith(("numba.core.types", "numba.np.types"))
-
-
 def parse_signature(signature: Any) -> Signature:
     """Any form of signature as types; Numba is asked for those that only it understands. Raises TypeError."""
-    parsed = parse_signature_text(signature) if isinstance(signature, str) else signature_of(signature)
-    return parsed or Signature(miss.parse_signature(signature))
+    if isinstance(signature, str):
+        return parse_signature_text(signature) or Signature(miss.parse_signature(signature))
+    parsed = signature_of(signature)
+    if parsed is None:
+        return Signature(miss.parse_signature(signature))
+    return Signature(tuple(map(_resolve, parsed.args)), parsed.result)
+
+
+def _resolve(type_: Any) -> ArgType:
+    return miss.parse_signature((type_,))[0] if is_numba_type(type_) else type_
 
 
 def kernel_arg_types(signature: Any) -> tuple[ArgType, ...]:

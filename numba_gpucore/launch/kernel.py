@@ -16,6 +16,7 @@ from numba_gpucore.base.backend import Device, LaunchConfig, Program
 from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
+from numba_gpucore.dtypes import names_type
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.configure import (
     SYNTAX,
@@ -25,7 +26,7 @@ from numba_gpucore.launch.configure import (
     parse_configuration,
 )
 from numba_gpucore.launch.convert import nearest_signatures
-from numba_gpucore.launch.eager import is_type, kernel_arg_types
+from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.extensions import prepare_arguments
 from numba_gpucore.launch.marshal import Packer, make_packer
 from numba_gpucore.launch.overloads import CompiledOverload, KernelReports
@@ -209,7 +210,7 @@ class Kernel(KernelReports):
         """A kernel for the types of these arguments only; types may stand for arguments. The same one each time."""
         if self.specialized:
             raise SpecializedError(f"Dispatcher already specialized: kernel '{self.py_func.__name__}' cannot be again")
-        types = kernel_arg_types(args) if all(map(is_type, args)) else self._types_of(self.bind(args, {}))
+        types = kernel_arg_types(args) if all(map(names_type, args)) else self._types_of(self.bind(args, {}))
         types = self._declared_for(types)
         if types not in self.specializations:
             kernel = Kernel(self.py_func, self.platform, self.options, (types,), tuple(self.extensions))

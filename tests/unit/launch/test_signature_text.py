@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from numba.core import types
 
 from numba_gpucore import dtypes
 from numba_gpucore.base.argtypes import ScalarType
@@ -60,3 +61,11 @@ def test_every_form_gives_the_same_types(monkeypatch: pytest.MonkeyPatch) -> Non
     assert kernel_arg_types(dtypes.void(dtypes.float32[:, ::1], dtypes.int64)) == expected
     assert kernel_arg_types((dtypes.float32[:, ::1], dtypes.int64)) == expected
     assert kernel_arg_types(expected) == expected
+
+
+def test_types_of_numba_can_be_mixed_in() -> None:
+    expected = kernel_arg_types("void(int32, float32[:], UniTuple(int64, 2))")
+    mixed = dtypes.void(dtypes.int32, types.float32[:], types.UniTuple(types.int64, 2))
+    assert kernel_arg_types(mixed) == expected
+    assert kernel_arg_types((dtypes.int32, types.float32[:], types.UniTuple(types.int64, 2))) == expected
+    assert kernel_arg_types(types.void(types.int32, types.float32[:], types.UniTuple(types.int64, 2))) == expected
