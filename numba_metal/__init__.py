@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
 from numba_metal.target import PLATFORM
@@ -22,6 +22,10 @@ _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)
 __all__ = sorted(_NAMES)
 
-if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any: ...  # the names are made at run time
+def __getattr__(name: str) -> Any:
+    if name == "compile_msl":
+        from numba_metal.compile_api import compile_msl  # noqa: PLC0415  a door to the compile half
+
+        return compile_msl
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

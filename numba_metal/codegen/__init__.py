@@ -24,7 +24,8 @@ from typing import Any
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.job import Job
-from numba_metal.codegen.ir_reader import IRSyntaxError, read_module
+from numba_metal.codegen.ir_reader import read_module
+from numba_metal.codegen.ir_tokens import IRSyntaxError
 from numba_metal.codegen.legalize import legalize_module
 from numba_metal.codegen.print_kernel import print_kernel
 from numba_metal.codegen.values import MslVersion
@@ -55,10 +56,10 @@ class MetalCodegen:
 
     def emit(self, module: Any, job: Job) -> str:
         """MSL text. Raises UnsupportedKernelError."""
+        code = job.request.py_func.__code__
         try:
-            records = read_module(str(module))
+            records = read_module(str(module), {job.request.py_func.__name__: code.co_firstlineno})
         except IRSyntaxError as problem:
-            code = job.request.py_func.__code__
             fault = Fault(code.co_filename, code.co_firstlineno, f"cannot be written in MSL: {problem}")
             raise UnsupportedKernelError(job.request.py_func.__name__, [fault]) from problem
         return print_kernel(records, job, msl_version_of(job.request.arch))

@@ -204,4 +204,3 @@ def store_text(values: Values, instr: Instr) -> str:
     else:
         stored = values.expr(value)
     return f"{spot.text} = {stored.text};"
-

@@ -57,7 +57,8 @@ def _atomic_loop(operation: str, type_: str, space: str) -> str:
 
 def _compare_and_swap(type_: str, space: str) -> str:
     """Returns what memory held; it was replaced if that equals `expected`."""
-    head = f"static inline {type_} compare_and_swap_{type_}_{space}({space} {type_}* place, {type_} expected, {type_} wanted)\n{{\n"
+    name = f"compare_and_swap_{type_}_{space}"
+    head = f"static inline {type_} {name}({space} {type_}* place, {type_} expected, {type_} wanted)\n{{\n"
     bits = 8 * _NBYTES[type_]
     if bits == 32:
         return head + (

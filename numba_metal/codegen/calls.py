@@ -17,7 +17,6 @@ from numba_metal.codegen.expressions import (
     Expr,
     binary,
     call,
-
     convert,
     int_literal,
     int_type,
@@ -30,7 +29,7 @@ Printer = Callable[[Values, Instr], Expr]
 
 
 def print_call(values: Values, instr: Instr, result_index: int | None = None) -> Expr:
-    """The call's result. `result_index`: which one, of an LLVM intrinsic that returns a value and whether it wrapped."""
+    """The call's result. result_index: which one, of an LLVM intrinsic that returns a value and whether it wrapped."""
     name = instr.detail
     if result_index is not None:
         return _with_overflow(values, instr, result_index)
@@ -137,11 +136,12 @@ def _shuffle(mode: str, bits: str) -> Printer:
 
 def _predicate(values: Values, value: Value) -> Expr:
     """Whether an integer is not 0; a comparison that was widened to one is printed as it was."""
-    widened = values.selection.definitions.get(value.name) if isinstance(value, Local) else None
-    if widened is not None and widened.opcode == "zext" and widened.operands[0].type == IntType(1):
-        if value.name in values.selection.inline:
+    if isinstance(value, Local) and value.name in values.selection.inline:
+        widened = values.selection.definitions[value.name]
+        if widened.opcode == "zext" and widened.operands[0].type == IntType(1):
             return values.expr(widened.operands[0])
-    return binary("!=", *values.natural(value, ConstInt(0, IntType(32))), "bool")
+    number, zero = values.natural(value, ConstInt(0, IntType(32)))
+    return binary("!=", number, zero, "bool")
 
 
 def _vote(kind: str) -> Printer:
@@ -214,9 +214,7 @@ _SIZES = {"i32": "uint", "i64": "ulong"}
 
 NEUTRAL: dict[str, Printer] = {
     **{
-        f"gpu.{name}.{axis}": _coordinate(parameter, axis)
-        for name, parameter in _COORDINATES.items()
-        for axis in "xyz"
+        f"gpu.{name}.{axis}": _coordinate(parameter, axis) for name, parameter in _COORDINATES.items() for axis in "xyz"
     },
     "gpu.lane_id": _coordinate("lane"),
     "gpu.warp_size": lambda values, instr: int_literal(32, "int"),
@@ -283,7 +281,7 @@ def _int_function(name: str, signed: bool) -> Printer:
 
 
 def _bit_function(name: str) -> Printer:
-    """A function of one integer; LLVM's ctlz and cttz have a flag behind it that MSL's do not need: 0 gives the width."""
+    """A function of one integer. The flag of LLVM's ctlz and cttz is not needed: MSL's give the width for 0."""
 
     def printer(values: Values, instr: Instr) -> Expr:
         bits = values.int_bits(instr.type)

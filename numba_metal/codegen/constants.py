@@ -54,7 +54,7 @@ def constant_bytes(value: Value, type_: Type) -> bytes:
     """The little-endian bytes of a constant, padding included. Raises CannotPrint."""
     nbytes = size_of(type_)
     match value, type_:
-        case (Zero() | Undefined()), _:
+        case ((Zero() | Undefined()), _):
             return bytes(nbytes)
         case ConstInt(value=number), IntType():
             return (number & ((1 << 8 * nbytes) - 1)).to_bytes(nbytes, "little")

@@ -1,4 +1,4 @@
-"""Definitions of the neutral intrinsics for Metal, as LLVM assembly. Before: job. After: `legalize` links and inlines them.
+"""Definitions of the neutral intrinsics for Metal, as LLVM assembly. Before: job. After: `legalize` links them.
 
 Each forwards to a declaration `msl.<name>` that the printer has words for. It carries what LLVM may know (purity, the
 range of results), drops the context pointer, and takes thread positions as Metal has them, in 32 bits.

@@ -1,4 +1,4 @@
-"""C++ expressions as text with type and precedence. Before: `instructions` builds them. After: `print_kernel` prints them.
+"""C++ expressions as text with type and precedence. Before: `instructions` builds them. After: `print_body`.
 
 Integers carry their signedness in the expression's type; LLVM's operations have it, so a cast is printed only where the
 two differ. Source: MSL specification 2.1 (scalar types), C++14 [expr].
@@ -98,7 +98,7 @@ def float_literal(constant: ConstFloat) -> Expr:
     if name == "bfloat":
         pattern = struct.unpack("<I", struct.pack("<f", value))[0] >> 16
         return Expr(f"as_type<bfloat>(ushort(0x{pattern:04x}))", "bfloat")
-    code, integer, suffix = {"float": ("f", "uint", "f"), "half": ("e", "ushort", "h")}[name]
+    code, suffix = {"float": ("f", "f"), "half": ("e", "h")}[name]
     if not math.isfinite(value):
         pattern = int.from_bytes(_pack_nonfinite(code, value, constant.bits), "little")
         bits = f"0x{pattern:08x}u" if name == "float" else f"ushort(0x{pattern:04x})"

@@ -44,8 +44,7 @@ def _float_to_int(type_: str) -> str:
 def _absolute(type_: str) -> str:
     u = _UNSIGNED[type_]
     return (
-        f"static inline {type_} absolute_{type_}({type_} x)\n{{\n"
-        f"    return x < 0 ? {type_}({u}(0) - {u}(x)) : x;\n}}\n"
+        f"static inline {type_} absolute_{type_}({type_} x)\n{{\n    return x < 0 ? {type_}({u}(0) - {u}(x)) : x;\n}}\n"
     )
 
 

@@ -60,15 +60,16 @@ def resolve_address(selection: Selection, value: Value) -> Address:
 
 
 def factor_steps(selection: Selection, address: Address, nbytes: int) -> Address:
-    """The same address with sums and constant factors taken out of indices, so that it becomes a multiple of `nbytes`;
-    unchanged if that does not help. Exact: addresses are computed modulo 2**64, like the 64-bit integers taken apart."""
+    """The same address with sums and constant factors taken out of indices, so that it is a multiple of `nbytes`;
+    unchanged if that does not help. Exact: addresses, like the 64-bit integers taken apart, are modulo 2**64."""
     steps: list[Step] = []
     offset_nbytes = address.offset_nbytes
     pending = list(reversed(address.steps))
     while pending:
         step = pending.pop()
-        instr = selection.definitions.get(step.index.name) if selection.is_inline(step.index) else None  # type: ignore[union-attr]
-        parts = _parts_of(instr, step.scale_nbytes) if instr is not None and step.scale_nbytes % nbytes else None
+        parts = None
+        if step.scale_nbytes % nbytes and isinstance(step.index, Local) and step.index.name in selection.inline:
+            parts = _parts_of(selection.definitions[step.index.name], step.scale_nbytes)
         if parts is None:
             steps.append(step)
         else:
@@ -188,9 +189,7 @@ def memory_accesses(function: Function) -> Iterator[tuple[Instr, Value, Type]]:
                 yield instr, instr.operands[1], instr.source_type
 
 
-def _choose_pointees(
-    selection: Selection, signs: Counter[str], known: Mapping[str, str]
-) -> dict[MemoryObject, str]:
+def _choose_pointees(selection: Selection, signs: Counter[str], known: Mapping[str, str]) -> dict[MemoryObject, str]:
     leaders = _join_objects(selection)
     votes: dict[MemoryObject, Counter[Type]] = {}
     odd_addresses: Counter[MemoryObject] = Counter()
@@ -202,8 +201,10 @@ def _choose_pointees(
             votes.setdefault(leader, Counter())[type_] += 1
             nbytes = size_of(type_) or 1
             odd_addresses[leader] += not factor_steps(selection, address, nbytes).is_multiple_of(nbytes)
-            values = [instr.name] if instr.opcode == "load" else [o.name for o in instr.operands if isinstance(o, Local)]
-            sign_votes[leader] += sum(signs[name] for name in values if name is not None)
+            names = [o.name for o in instr.operands if isinstance(o, Local)]
+            if instr.opcode == "load" and instr.name is not None:
+                names = [instr.name]
+            sign_votes[leader] += sum(signs[name] for name in names)
     pointees: dict[MemoryObject, str] = {}
     for obj, leader in leaders.items():
         counts = votes.get(leader, Counter())

@@ -160,7 +160,7 @@ def _divide(values: Values, instr: Instr) -> Expr:
 def _compare_ints(values: Values, instr: Instr) -> Expr:
     left, right = instr.operands
     predicate = instr.detail
-    if isinstance(left, Local) and left.name in values.params and isinstance(right, Local) and right.name not in values.params:
+    if _is_param(values, left) and isinstance(right, Local) and not _is_param(values, right):
         # LLVM puts arguments first; people put what varies first.
         left, right, predicate = right, left, _swapped(predicate)
     if isinstance(left.type, PointerType):
@@ -177,6 +177,10 @@ def _compare_ints(values: Values, instr: Instr) -> Expr:
         if naturals[0].bits >= 32:
             return _relation(predicate[1:], *naturals)
     return _relation(predicate[1:], take(left), take(right))
+
+
+def _is_param(values: Values, value: Value) -> bool:
+    return isinstance(value, Local) and value.name in values.params
 
 
 def _swapped(predicate: str) -> str:
@@ -297,8 +301,10 @@ def _float_to_int(values: Values, instr: Instr) -> Expr:
         return result
     if bits == 1:
         return binary("!=", result, int_literal(0, wide), "bool")
-    return wrap(convert(result, int_type(bits, signed)), bits) if bits not in (8, 16) else convert(
-        result, int_type(bits, signed)
+    return (
+        wrap(convert(result, int_type(bits, signed)), bits)
+        if bits not in (8, 16)
+        else convert(result, int_type(bits, signed))
     )
 
 
@@ -368,9 +374,9 @@ def _freeze(values: Values, instr: Instr) -> Expr:
 def _extract(values: Values, instr: Instr) -> Expr:
     """Of a compare-and-swap: the old value, or whether it was the expected one."""
     source = instr.operands[0]
-    definition = values.selection.definitions.get(source.name) if isinstance(source, Local) else None
-    if definition is None:
+    if not isinstance(source, Local) or source.name not in values.selection.definitions:
         raise CannotPrint("a struct as a value")
+    definition = values.selection.definitions[source.name]
     if definition.opcode == "cmpxchg":
         old = Expr(values.variables.name(source.name), values.types.of_variable(source.name))
         if instr.indices == (0,):

@@ -199,13 +199,25 @@ Value = Union[Local, GlobalRef, ConstInt, ConstFloat, Undefined, Zero, Aggregate
 
 
 @dataclass(frozen=True)
+class SourceLine:
+    """A line of the user's program. offset: lines below the function's first one, which moves with the function."""
+
+    function: str
+    line: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.function} +{self.offset}"
+
+
+@dataclass(frozen=True)
 class Instr:
     """One instruction. `type` is the type of its result, `name` None where it has none.
 
     detail: the predicate of a comparison, the operation of an atomicrmw, the name of a direct callee.
     labels: successors of a terminator in the order of LLVM's operands (br: true, false; switch: default, cases);
     incoming blocks of a phi. source_type: what a getelementptr steps through, an alloca holds, a load or store moves.
-    indices: of extractvalue and insertvalue; values of a switch's cases. line: of the user's source, if known.
+    indices: of extractvalue and insertvalue; values of a switch's cases. source: the user's line, if known.
     """
 
     opcode: str
@@ -218,7 +230,7 @@ class Instr:
     source_type: Type | None = None
     indices: tuple[int, ...] = ()
     align_nbytes: int = 0
-    line: int | None = None
+    source: SourceLine | None = None
 
     @property
     def result(self) -> Local:

@@ -16,7 +16,9 @@ from numba_metal.codegen.name_hints import name_values_after_variables
 _TRIPLE = "nvptx64-nvidia-cuda"
 _CPU = "sm_75"
 #: Device IR's layout, with the integers that a GPU computes with: without `n` LLVM does not tidy induction variables.
-_DATA_LAYOUT = "e-p:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f16:16:16-f32:32:32-f64:64:64-n16:32:64"
+_DATA_LAYOUT = (
+    "e-p:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f16:16:16-f32:32:32-f64:64:64-n16:32:64"
+)
 
 
 def legalize_module(module: llvm.ModuleRef, job: Job) -> None:

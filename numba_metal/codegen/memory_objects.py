@@ -20,7 +20,6 @@ from numba_metal.codegen.ir_types import (
     IntType,
     Local,
     PointerType,
-    Type,
     Value,
 )
 
@@ -98,9 +97,14 @@ def trace_pointers(function: Function) -> PointerOrigins:
     return origins
 
 
-def _note_stored_pointer(
-    origins: PointerOrigins, stored: dict[MemoryObject, set[MemoryObject]], instr: Instr
-) -> bool:
+def is_shared_memory(instr: Instr) -> bool:
+    """True for the calls that give the address of static or dynamic threadgroup memory."""
+    if instr.opcode != "call":
+        return False
+    return instr.detail == "msl.dynamic_shared" or parse_shared_symbol(neutral_name(instr.detail)) is not None
+
+
+def _note_stored_pointer(origins: PointerOrigins, stored: dict[MemoryObject, set[MemoryObject]], instr: Instr) -> bool:
     """Pointers kept in an alloca (arrays in a tuple that is indexed dynamically) come out of it again."""
     value, pointer = instr.operands
     if not isinstance(value.type, (PointerType, IntType)):
@@ -120,7 +124,7 @@ def _origin(
     assert instr.name is not None
     if instr.opcode == "alloca":
         return frozenset((MemoryObject(THREAD, instr.name),))
-    if instr.opcode == "call" and (instr.detail == "msl.dynamic_shared" or parse_shared_symbol(neutral_name(instr.detail))):
+    if is_shared_memory(instr):
         return frozenset((MemoryObject(THREADGROUP, instr.detail),))
     if instr.opcode in _CARRIES:
         operands: Iterable[Value] = instr.operands
@@ -156,5 +160,3 @@ class Address:
 
     def is_multiple_of(self, nbytes: int) -> bool:
         return all(step.scale_nbytes % nbytes == 0 for step in self.steps) and self.offset_nbytes % nbytes == 0
-
-

@@ -1,4 +1,4 @@
-"""The kernel's statements. Before: `resolve_exits`, `values`. After: `text_tree` declares variables, `print_kernel` joins.
+"""The kernel's statements. Before: `resolve_exits`, `values`. After: `text_tree`, `print_kernel`.
 
 Each construct is printed as a person would: a loop that tests first becomes `while (test)`, one that tests last
 `do … while (test)`, and a branch that leaves needs no `else`.
@@ -14,7 +14,6 @@ from numba_metal.codegen.expressions import LOGICAL_OR, Expr, convert, logical_n
 from numba_metal.codegen.instructions import print_instr
 from numba_metal.codegen.ir_types import Instr, IntType, Local, PointerType, Undefined, Value
 from numba_metal.codegen.resolve_exits import (
-    BREAK,
     CONTINUE,
     If,
     SetFlag,
@@ -33,7 +32,7 @@ _WORDS = frozenset(("break;", "continue;", "return;"))
 
 
 class BodyPrinter:
-    """`flag_types`: types of the variables that exist only in the text (flags, temporaries of copies)."""
+    """`extra_types`: types of the variables that exist only in the text (flags, temporaries of copies)."""
 
     def __init__(self, values: Values):
         self._values = values
@@ -70,7 +69,7 @@ class BodyPrinter:
 
     def _note_fault(self, problem: CannotPrint, instr: Instr | None) -> None:
         code = self._values.job.request.py_func.__code__
-        line = instr.line if instr is not None and instr.line else code.co_firstlineno
+        line = instr.source.line if instr is not None and instr.source else code.co_firstlineno
         fault = Fault(code.co_filename, line, problem.what, problem.advice)
         if fault not in self._values.faults:
             self._values.faults.append(fault)
@@ -88,25 +87,26 @@ class BodyPrinter:
     def _print_statement(self, scope: Scope, instr: Instr) -> None:
         values = self._values
         reads = self._reads(*self._selection.operands(instr))
+        place = _place(instr)
         if instr.opcode == "store":
             text = print_atomic_store(values, instr) if "atomic" in instr.flags else store_text(values, instr)
-            scope.add_line(text, reads)
+            scope.add_line(text, reads, place=place)
             return
         if instr.opcode == "fence":
             raise CannotPrint("a memory fence of LLVM")
         if instr.opcode == "call" and instr.detail.startswith("llvm.mem"):
             for line in print_memory_call(values, instr):
-                scope.add_line(line, reads)
+                scope.add_line(line, reads, place=place)
             return
         expr = self._result(instr)
         if instr.name not in self._selection.used:
             if expr.text:
-                scope.add_line(f"{expr.text};", reads)
+                scope.add_line(f"{expr.text};", reads, place=place)
             return
         assert instr.name is not None
         name = values.variables.name(instr.name)
         value = self._fit(expr, instr.name)
-        scope.add_line(f"{name} = {value.text};", reads, defines=name)
+        scope.add_line(f"{name} = {value.text};", reads, name, place)
 
     def _result(self, instr: Instr) -> Expr:
         if instr.opcode in ("atomicrmw", "cmpxchg"):
@@ -135,14 +135,14 @@ class BodyPrinter:
             assert phi.name is not None
             if phi.name not in self._selection.used:
                 continue
-            operand = next(v for v, label in zip(phi.operands, phi.labels, strict=True) if self._numbers[label] == source)
+            incoming = zip(phi.operands, phi.labels, strict=True)
+            operand = next(value for value, label in incoming if self._numbers[label] == source)
             try:
                 pending += self._copy(phi, operand)
             except CannotPrint as problem:
                 self._note_fault(problem, phi)
         while pending:
-            ready = next((c for c in pending if not any(c[0] in reads for other in pending if other is not c
-                                                        for reads in (other[2],))), None)  # fmt: skip
+            ready = next((c for c in pending if not any(c[0] in o[2] for o in pending if o is not c)), None)
             if ready is None:
                 name, text, reads = pending.pop(0)
                 temporary = unique_name(f"next_{name}", {*self.extra_types, *self._values.variables.names.values()})
@@ -185,22 +185,26 @@ class BodyPrinter:
             self._note_fault(problem, instr)
             return Expr("false", "bool"), set()
 
+    def _branch_place(self, condition: int | str) -> str:
+        return "" if isinstance(condition, str) else _place(self._selection.function.blocks[condition].instrs[-1])
+
     def _print_if(self, scope: Scope, statement: If) -> None:
         condition, reads = self._condition(statement.condition)
         then, orelse = self.scope(statement.then), self.scope(statement.orelse)
         if not then.items and not orelse.items:
             return
-        choice = _choice(condition, then, orelse, reads)
+        place = self._branch_place(statement.condition)
+        choice = _choice(condition, then, orelse, reads, place)
         if choice is not None:
             scope.items.append(choice)
             return
         if not then.items or (_leaves(orelse) and not _leaves(then)):
             condition, then, orelse = logical_not(condition), orelse, then
         if orelse.items and _leaves(then):
-            scope.items.append(_branch(condition, [then], reads))
+            scope.items.append(_branch(condition, [then], reads, place))
             scope.items.extend(orelse.items)
         else:
-            scope.items.append(_branch(condition, [then, orelse] if orelse.items else [then], reads))
+            scope.items.append(_branch(condition, [then, orelse] if orelse.items else [then], reads, place))
 
     def _print_while(self, scope: Scope, statement: While) -> None:
         body = self.scope(statement.body)
@@ -209,7 +213,8 @@ class BodyPrinter:
             return
         first, last = (body.items[0], body.items[-1]) if body.items else (None, None)
         if isinstance(first, Group) and _is_break(first):
-            scope.items.append(Group([f"while ({first.negated}) {{"], [Scope(body.items[1:])], "}", first.reads))
+            head = f"while ({first.negated}) {{"
+            scope.items.append(Group([head], [Scope(body.items[1:])], "}", first.reads, first.place))
         elif isinstance(last, Group) and _is_break(last) and not _has_continue(statement.body):
             tail = f"}} while ({last.negated});"
             scope.items.append(Group(["do {"], [Scope(body.items[:-1])], tail, last.reads))
@@ -229,24 +234,20 @@ class BodyPrinter:
         scope.items.append(Group(["while (true) {"], [body], "}"))
 
 
-class _Branch(Group):
-    """An if whose condition can still be turned round."""
-
-    def __init__(self, condition: Expr, bodies: list[Scope], reads: set[str]):
-        self.negated = logical_not(condition).text
-        heads = [f"if ({condition.text}) {{", "} else {"][: len(bodies)]
-        super().__init__(heads, bodies, "}", frozenset(reads))
+def _place(instr: Instr) -> str:
+    return str(instr.source) if instr.source is not None and instr.source.function else ""
 
 
-def _branch(condition: Expr, bodies: list[Scope], reads: set[str]) -> Group:
-    branch = _Branch(condition, bodies, reads)
+def _branch(condition: Expr, bodies: list[Scope], reads: set[str], place: str) -> Group:
+    heads = [f"if ({condition.text}) {{", "} else {"][: len(bodies)]
+    branch = Group(heads, bodies, "}", frozenset(reads), place, logical_not(condition).text)
     only = bodies[0].items
     if len(bodies) == 1 and len(only) == 1 and isinstance(only[0], Line) and not only[0].defines:
         branch.heads, branch.tail = [f"if ({condition.text})"], ""
     return branch
 
 
-def _choice(condition: Expr, then: Scope, orelse: Scope, reads: set[str]) -> Line | None:
+def _choice(condition: Expr, then: Scope, orelse: Scope, reads: set[str], place: str) -> Line | None:
     """`x = test ? a : b` for two branches that do no more than that."""
     if len(then.items) != 1 or len(orelse.items) != 1:
         return None
@@ -258,7 +259,7 @@ def _choice(condition: Expr, then: Scope, orelse: Scope, reads: set[str]) -> Lin
     if any(" ? " in text for text in (*texts, condition.text)):
         return None
     text = f"{start}{condition.within(LOGICAL_OR)} ? {texts[0]} : {texts[1]};"
-    return Line(text, frozenset(reads) | a.reads | b.reads, a.defines)
+    return Line(text, frozenset(reads) | a.reads | b.reads, a.defines, place)
 
 
 def _leaves(scope: Scope) -> bool:
@@ -268,13 +269,16 @@ def _leaves(scope: Scope) -> bool:
     last = scope.items[-1]
     if isinstance(last, Line):
         return last.text in _WORDS
-    return isinstance(last, _Branch) and len(last.bodies) == 2 and all(map(_leaves, last.bodies))
+    return bool(last.negated) and len(last.bodies) == 2 and all(map(_leaves, last.bodies))
 
 
 def _is_break(group: Group) -> bool:
     items = group.bodies[0].items
-    return isinstance(group, _Branch) and len(group.bodies) == 1 and len(items) == 1 and (
-        isinstance(items[0], Line) and items[0].text == "break;"
+    return (
+        bool(group.negated)
+        and len(group.bodies) == 1
+        and len(items) == 1
+        and (isinstance(items[0], Line) and items[0].text == "break;")
     )
 
 
@@ -286,6 +290,3 @@ def _has_continue(statements: list[Statement]) -> bool:
         if isinstance(statement, If) and (_has_continue(statement.then) or _has_continue(statement.orelse)):
             return True
     return False
-
-
-__all__ = ["BREAK", "BodyPrinter"]

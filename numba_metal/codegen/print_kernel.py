@@ -31,13 +31,13 @@ from numba_metal.codegen.helpers import ordered_helpers
 from numba_metal.codegen.infer_types import Types
 from numba_metal.codegen.instructions import print_instr
 from numba_metal.codegen.ir_types import Function, GlobalRef, Module, size_of
-from numba_metal.codegen.memory_objects import MemoryObject, PointerOrigins, trace_pointers
+from numba_metal.codegen.memory_objects import MemoryObject, PointerOrigins, is_shared_memory, trace_pointers
 from numba_metal.codegen.name_hints import python_name
 from numba_metal.codegen.print_body import BodyPrinter
 from numba_metal.codegen.resolve_exits import resolve_exits
 from numba_metal.codegen.select_statements import select_statements
 from numba_metal.codegen.structure import structure_control_flow
-from numba_metal.codegen.text_tree import declare_variables, render
+from numba_metal.codegen.text_tree import add_places, declare_variables, render
 from numba_metal.codegen.type_faults import find_type_faults
 from numba_metal.codegen.values import MslVersion, Printers, Values
 from numba_metal.codegen.variables import RESERVED_NAMES, Variables, unique_name
@@ -91,6 +91,7 @@ def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
         raise UnsupportedKernelError(job.request.py_func.__name__, values.faults)
     variable_types = {name: types.of_variable(value) for value, name in variables.names.items()}
     declare_variables(scope, variable_types | printer.extra_types)
+    add_places(scope)
     body = [*_object_declarations(module, function, values), *render(scope, 1)]
     return "\n".join(_file(function, job, values, members, module, body)) + "\n"
 
@@ -102,7 +103,7 @@ def _refuse_mixed_pointers(origins: PointerOrigins, job: Job) -> None:
     faults = [
         Fault(
             code.co_filename,
-            mixed.instr.line or code.co_firstlineno,
+            mixed.instr.source.line if mixed.instr.source else code.co_firstlineno,
             f"an array that is in {' or '.join(mixed.spaces)} memory, depending on a condition",
             "use one name for each array, and put the work in both branches",
         )
@@ -118,7 +119,7 @@ def _name_members(job: Job) -> list[str]:
     """A readable, unique name for each slot: `x`, `x_size` or `x_shape_1`, `x_stride_0`, `z_real`, `t_2`."""
     arguments = job.request.py_func.__code__.co_varnames
     taken = {word for word in RESERVED_NAMES if word != "args"}
-    extents = {}
+    extents: dict[int, int] = {}
     for slot in job.slots:
         extents[slot.argument] = extents.get(slot.argument, 0) + (slot.kind == "extent")
     counts: dict[tuple[int, str], int] = {}
@@ -180,7 +181,7 @@ def _name_objects(module: Module, function: Function, job: Job, variables: Varia
         for instr in block.instrs:
             if instr.name is None:
                 continue
-            is_shared = instr.opcode == "call" and parse_shared_symbol(neutral_name(instr.detail)) is not None
+            is_shared = is_shared_memory(instr) and instr.detail != "msl.dynamic_shared"
             if instr.opcode != "alloca" and not (is_shared and instr.detail not in names):
                 continue
             hint = python_name(instr.name) or ("shared" if is_shared else "array")

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from numba_gpucore.compile.intrinsics import parse_shared_symbol
 from numba_metal.codegen.control_flow import ControlFlow
-from numba_metal.codegen.definitions import neutral_intrinsic, neutral_name
+from numba_metal.codegen.definitions import neutral_intrinsic
 from numba_metal.codegen.ir_types import Function, Instr, Local, Value
-from numba_metal.codegen.memory_objects import CONSTANT, THREAD, PointerOrigins
+from numba_metal.codegen.memory_objects import CONSTANT, THREAD, PointerOrigins, is_shared_memory
 from numba_metal.codegen.name_hints import python_name
 
 #: Operations in one expression; a longer one is hard to read, and clang limits the depth of brackets.
@@ -41,12 +40,8 @@ def has_effect(instr: Instr) -> bool:
         intrinsic = neutral_intrinsic(instr.detail)
         if intrinsic is not None:
             return not intrinsic.is_pure
-        return not instr.detail.startswith("llvm.") and parse_shared_symbol(neutral_name(instr.detail)) is None
+        return not instr.detail.startswith("llvm.") and not is_shared_memory(instr)
     return instr.opcode in _EFFECTS or bool(instr.flags & {"volatile", "atomic"})
-
-
-def _extracts(instr: Instr) -> bool:
-    return instr.opcode == "extractvalue" and isinstance(instr.operands[0], Local)
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,8 @@ class Selection:
     def operands(self, instr: Instr) -> tuple[Value, ...]:
         """What the expression of an instruction reads. Whether a compare-and-swap succeeded is asked by comparing what
         it found with what it expected, and whether arithmetic wrapped by doing it again."""
-        source = self.definitions.get(instr.operands[0].name) if _extracts(instr) else None
+        aggregate = instr.operands[0] if instr.opcode == "extractvalue" else None
+        source = self.definitions.get(aggregate.name) if isinstance(aggregate, Local) else None
         if source is not None and source.opcode == "cmpxchg" and instr.indices == (1,):
             return (*instr.operands, source.operands[1])
         if source is not None and source.opcode == "call":
@@ -171,7 +167,7 @@ def _goes_inline(selection: Selection, instr: Instr, here: Site, sites: list[Sit
     if instr.opcode == "call":
         if has_effect(instr):
             return False
-        if parse_shared_symbol(neutral_name(instr.detail)) or instr.detail == "msl.dynamic_shared":
+        if is_shared_memory(instr):
             return True
         if _COORDINATE.match(instr.detail) and python_name(instr.name or "") is None:
             return True

@@ -15,21 +15,26 @@ INDENT = "    "
 
 @dataclass
 class Line:
-    """One statement. defines: the variable that it assigns, `reads` those that it needs."""
+    """One statement. defines: the variable that it assigns; reads: those that it needs. place: where the user's
+    program says so, as "function +line"; "" if unknown."""
 
     text: str
     reads: frozenset[str] = frozenset()
     defines: str | None = None
+    place: str = ""
 
 
 @dataclass
 class Group:
-    """A construct with bodies: heads[i] opens bodies[i], `tail` closes the last. reads: of heads and tail."""
+    """A construct with bodies: heads[i] opens bodies[i], `tail` closes the last. reads: of heads and tail. negated: the
+    opposite of an if's condition, "" for other constructs."""
 
     heads: list[str]
     bodies: list[Scope]
     tail: str
     reads: frozenset[str] = frozenset()
+    place: str = ""
+    negated: str = ""
 
 
 Item = Union[Line, Group]
@@ -39,8 +44,8 @@ Item = Union[Line, Group]
 class Scope:
     items: list[Item] = field(default_factory=list)
 
-    def add_line(self, text: str, reads: Iterable[str] = (), defines: str | None = None) -> None:
-        self.items.append(Line(text, frozenset(reads), defines))
+    def add_line(self, text: str, reads: Iterable[str] = (), defines: str | None = None, place: str = "") -> None:
+        self.items.append(Line(text, frozenset(reads), defines, place))
 
 
 def declare_variables(scope: Scope, types: dict[str, str]) -> None:
@@ -57,19 +62,14 @@ def _declare(scope: Scope, types: dict[str, str], declared: set[str]) -> None:
                 continue
             declared.add(name)
             if isinstance(item, Line) and item.defines == name and name not in item.reads:
-                item.text = f"{_declarator(types[name])}{item.text}"
+                item.text = f"{types[name]} {item.text}"
             else:
-                items.append(Line(f"{_declarator(types[name])}{name};"))
+                items.append(Line(f"{types[name]} {name};"))
         items.append(item)
         if isinstance(item, Group):
             for body in item.bodies:
                 _declare(body, types, declared)
     scope.items = items
-
-
-def _declarator(type_: str) -> str:
-    """`float* ` keeps its star with the type, as everywhere else."""
-    return f"{type_} "
 
 
 def _touches(item: Item) -> set[str]:
@@ -88,6 +88,21 @@ def _belongs_here(name: str, index: int, items: list[Item], touched: list[set[st
     if any(name in later for later in touched[index + 1 :]) or isinstance(item, Line) or name in item.reads:
         return True
     return sum(any(name in _touches(inner) for inner in body.items) for body in item.bodies) > 1
+
+
+def add_places(scope: Scope, last: str = "") -> str:
+    """Put a comment before each statement that comes from another place than the one before it; returns the last."""
+    items: list[Item] = []
+    for item in scope.items:
+        if item.place and item.place != last:
+            last = item.place
+            items.append(Line(f"// {last}"))
+        items.append(item)
+        if isinstance(item, Group):
+            for body in item.bodies:
+                last = add_places(body, last)
+    scope.items = items
+    return last
 
 
 def render(scope: Scope, depth: int) -> Iterator[str]:

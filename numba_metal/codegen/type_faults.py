@@ -25,7 +25,8 @@ def find_type_faults(function: Function, job: Job) -> list[Fault]:
     if job.has_recursion:
         code = job.request.py_func.__code__
         what = "the kernel calls a function that calls itself, which Metal does not have"
-        faults[Fault(code.co_filename, code.co_firstlineno, what, "write it as a loop with a stack in local.array")] = None
+        advice = "write it as a loop with a stack in local.array"
+        faults[Fault(code.co_filename, code.co_firstlineno, what, advice)] = None
     return sorted(faults)
 
 
@@ -53,7 +54,7 @@ def _double_fault(job: Job, instr: Instr) -> Fault:
     code = job.request.py_func.__code__
     return Fault(
         code.co_filename,
-        instr.line or code.co_firstlineno,
+        instr.source.line if instr.source else code.co_firstlineno,
         "float64, which Metal does not have",
         "use float32: np.float32(x), arrays of float32, or the option float64='float32'",
     )

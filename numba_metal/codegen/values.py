@@ -146,7 +146,7 @@ class Values:
         match type_:
             case IntType(bits=bits):
                 return int_literal(0, int_type(bits, signed=True))
-            case FloatType(name=name):
+            case FloatType():
                 return float_literal(ConstFloat(0.0, 0, type_))
             case PointerType():
                 return Expr("nullptr", "device uchar*")

@@ -26,10 +26,9 @@ RESERVED_NAMES = frozenset(
     device threadgroup thread constant kernel vertex fragment object mesh visible stitchable intersection ray_data
     object_data threadgroup_imageblock coherent half bfloat uchar ushort uint ulong size_t ptrdiff_t sampler texture
     matrix array metal uniform imageblock patch_control_point tensor as_type atomic atomic_int atomic_uint atomic_bool
-    atomic_float atomic_ulong packed simd std main assert fast precise abs min max clamp select mix step sign all any
-    sin cos tan asin acos atan exp exp2 log log2 log10 pow powr sqrt rsqrt floor ceil round rint trunc fract fma fmin
-    fmax fmod fabs fdim ldexp modf popcount clz ctz rotate mulhi dot cross length distance normalize isnan isinf
-    isfinite isnormal signbit copysign divide global local generic pipe read_only write_only read_write event_t
+    atomic_float atomic_ulong packed simd std main assert fast precise min max fma fmin fmax fmod fabs floor ceil round
+    rint trunc ldexp popcount clz ctz reverse_bits addsat subsat mulhi isnan isinf isfinite copysign
+    global local generic pipe read_only write_only read_write event_t
     INFINITY NAN MAXFLOAT HUGE_VALF HUGE_VAL INT_MAX INT_MIN NULL
     args tid group group_size grid_size gid grid_threads lane mailbox launch dynamic_shared state
     """.split()
@@ -199,6 +198,3 @@ def _live_out(selection: Selection) -> dict[int, set[str]]:
                 live_out[number] = out
                 changed = True
     return live_out
-
-
-

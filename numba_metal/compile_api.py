@@ -1,0 +1,45 @@
+"""MSL for other tools, without a GPU. Before: a Python function and its types. After: files, Xcode, a reader's eyes.
+
+Loaded when `compile_msl` is first asked for: it imports the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import OptionError
+from numba_gpucore.compile.driver import inspect_stage, parse_signature
+from numba_metal.driver.abi import LAUNCH_ABI
+from numba_metal.target import TARGET
+
+CODEGEN_PATH = "numba_metal.codegen:CODEGEN"
+#: The versions whose differences the emitter knows. Source: Metal, MTLLanguageVersion.
+MSL_VERSIONS = ((3, 0), (3, 1), (3, 2), (4, 0))
+
+
+def compile_msl(
+    pyfunc: Callable[..., Any],
+    sig: Any,
+    msl_version: tuple[int, int] = (3, 1),
+    *,
+    lineinfo: bool = True,
+    **options: Any,
+) -> str:
+    """The Metal Shading Language text of a kernel. No GPU is needed or opened.
+
+    sig: as for `jit`, e.g. "void(float32[::1], int32)". msl_version: (major, minor), see MSL_VERSIONS. lineinfo: a
+    comment with function and line, counted from the function's first, before each group of statements. options: those
+    of `jit`. Raises OptionError, Numba's typing errors, UnsupportedKernelError.
+    """
+    if tuple(msl_version) not in MSL_VERSIONS:
+        known = ", ".join(map(str, MSL_VERSIONS))
+        raise OptionError(f"msl_version must be one of {known}, not {msl_version!r}")
+    parsed = TARGET.options_class.from_keywords({"boundscheck": False, **options, "lineinfo": lineinfo})
+    major, minor = msl_version
+    # A kernel object stands for the function that it was made from.
+    function = getattr(pyfunc, "py_func", pyfunc)
+    arch = f"apple-msl{major}.{minor}"
+    request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, parse_signature(sig), parsed)
+    return inspect_stage(request, "asm")
