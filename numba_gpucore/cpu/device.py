@@ -98,6 +98,9 @@ class CpuDevice:
     def allocate(self, nbytes: int) -> CpuMemory:
         return CpuMemory(nbytes)
 
+    def share_host_memory(self, data: memoryview) -> None:
+        """Never asked for: `uses_host_memory`."""
+
     def write(self, memory: CpuMemory, offset_nbytes: int, data: memoryview, queue: CpuQueue | None) -> None:
         self._do(functools.partial(copy_in, memory, offset_nbytes, data), queue)
 

@@ -49,6 +49,7 @@ def _call_wider(name: str, function: str, arity: int) -> Iterator[str]:
 
 
 # Halves of one sign are ordered like their bits; from zero the next is the smallest subnormal with the sign of `to`.
+# NumPy's float16 gives back `from` where both are equal (C gives `to`, which only differs for zeros).
 _NEXT_HALF = """
 define half @gpu.math.nextafter.f16(half %from, half %to) alwaysinline {
   %unordered = fcmp uno half %from, %to
@@ -65,7 +66,7 @@ define half @gpu.math.nextafter.f16(half %from, half %to) alwaysinline {
   %smallest = or i16 %to.sign, 1
   %next.bits = select i1 %zero, i16 %smallest, i16 %stepped
   %next = bitcast i16 %next.bits to half
-  %moved = select i1 %equal, half %to, half %next
+  %moved = select i1 %equal, half %from, half %next
   %nan = fadd half %from, %to
   %result = select i1 %unordered, half %nan, half %moved
   ret half %result

@@ -11,13 +11,16 @@ ALIGN_NBYTES = 64
 
 
 def aligned_bytes(nbytes: int, align_nbytes: int = ALIGN_NBYTES) -> np.ndarray:
-    """Uninitialised uint8 array of shape (nbytes,) that starts at a multiple of `align_nbytes`. Raises MemoryError."""
+    """Uninitialised uint8 array of shape (nbytes,) that starts at a multiple of `align_nbytes`. Raises MemoryError.
+
+    One byte is the least: NumPy does not tell where an array without items lies.
+    """
     try:
         raw = np.empty(nbytes + align_nbytes, np.uint8)
     except ValueError as error:  # NumPy's answer to sizes beyond the address space
         raise MemoryError(str(error)) from error
     start = -raw.ctypes.data % align_nbytes
-    return raw[start : start + nbytes]
+    return raw[start : start + max(nbytes, 1)]
 
 
 class Scratch:

@@ -18,6 +18,7 @@ class CpuQueue:
         self._process = 0
         self._last: Future[None] | None = None
         self._error: BaseException | None = None
+        self._thread = 0
 
     def call(self, function: Callable[[], Any]) -> None:
         """Run `function` in order; what it raises is raised by the next `synchronize`."""
@@ -29,6 +30,7 @@ class CpuQueue:
             self._last = self._executor.submit(self._run, function)
 
     def _run(self, function: Callable[[], Any]) -> None:
+        self._thread = threading.get_ident()
         try:
             function()
         except BaseException as error:
@@ -42,9 +44,9 @@ class CpuQueue:
             raise error
 
     def wait(self) -> None:
-        """Like `synchronize`, but leaves errors for it."""
+        """Like `synchronize`, but leaves errors for it, and work that itself runs on this queue does not wait."""
         last = self._last
-        if last is not None and self._process == os.getpid():
+        if last is not None and self._process == os.getpid() and self._thread != threading.get_ident():
             last.result()
 
     def is_idle(self) -> bool:

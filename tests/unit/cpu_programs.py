@@ -9,6 +9,7 @@ import functools
 import re
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -28,7 +29,6 @@ from numba_gpucore.cpu.definitions import place_shared
 from numba_gpucore.cpu.device import CpuDevice, CpuProgram
 
 _TARGET = Target("ptxplus", "numba_ptxplus", ("cpu",), "NUMBA_PTXPLUS_DEVICE")
-_LLVM_TYPE = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def _kernel() -> None:
@@ -68,7 +68,14 @@ class Compiled:
 
 
 def compile_ir(
-    body: str, arg_types: tuple[ArgType, ...], *, sites: int = 0, recursion: bool = False, more: str = "", **options
+    body: str,
+    arg_types: tuple[ArgType, ...],
+    *,
+    sites: int = 0,
+    recursion: bool = False,
+    more: str = "",
+    arch: str = "",
+    **options: Any,
 ) -> Compiled:
     """Compile `define void @kernel(ptr %c, <slots> %0 ...)` with this body; parameters are called %p0, %p1, ...
 
@@ -91,7 +98,7 @@ def compile_ir(
         backend="cpu",
         codegen="numba_gpucore.cpu.codegen:CODEGEN",
         launch_abi=1,
-        arch=host_arch(),
+        arch=arch or host_arch(),
         arg_types=arg_types,
         options=KernelOptions(**options),
     )

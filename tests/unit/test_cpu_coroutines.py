@@ -90,7 +90,9 @@ def test_barriers_at_every_optimisation_level(opt: int) -> None:
 
 def test_threads_that_have_ended_count_as_arrived() -> None:
     """Odd threads return before the barrier: the even ones see 32 true predicates among themselves."""
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %odd = and i32 %t, 1
       %leave = icmp ne i32 %odd, 0
       br i1 %leave, label %end, label %stay
@@ -101,11 +103,14 @@ def test_threads_that_have_ended_count_as_arrived() -> None:
     end:
       ret void
     """
+    )
     np.testing.assert_array_equal(run(body, 64), np.where(np.arange(64) % 2, -1, 32))
 
 
 def test_barriers_in_both_branches_meet() -> None:
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %low = icmp ult i32 %t, 10
       br i1 %low, label %a, label %b
     a:
@@ -117,7 +122,9 @@ def test_barriers_in_both_branches_meet() -> None:
       br label %join
     join:
       %r = phi i32 [ 1, %a ], [ 2, %b ]
-    """ + STORE
+    """
+        + STORE
+    )
     np.testing.assert_array_equal(run(body, 40), np.where(np.arange(40) < 10, 1, 2))
 
 
@@ -126,7 +133,9 @@ def test_barriers_in_both_branches_meet() -> None:
 def test_votes_at_barriers(name: str, wanted: int, with_warps: bool) -> None:
     """20 of 40 threads say yes, then all of them, then none; each barrier has its own result."""
     warp = "call void @gpu.warp_barrier(ptr %c, i32 -1)" if with_warps else ""
-    body = THREAD + f"""
+    body = (
+        THREAD
+        + f"""
       {warp}
       %odd = and i32 %t, 1
       %a = call i32 @gpu.barrier.{name}(ptr %c, i32 %odd)
@@ -136,14 +145,18 @@ def test_votes_at_barriers(name: str, wanted: int, with_warps: bool) -> None:
       %d.high = mul i32 %d, 10000
       %ab = add i32 %a, %b.high
       %r = add i32 %ab, %d.high
-    """ + STORE
+    """
+        + STORE
+    )
     all_say_yes = 40 if name == "count" else 1
     np.testing.assert_array_equal(run(body, 40), np.full(40, wanted + 100 * all_say_yes))
 
 
 def test_frames_larger_than_expected_get_room() -> None:
     """A local array of 1000 numbers lives across the barrier; nothing is allocated while the kernel runs."""
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %local = alloca [1000 x i32]
       br label %fill
     fill:
@@ -159,7 +172,9 @@ def test_frames_larger_than_expected_get_room() -> None:
       %p = urem i32 %t, 1000
       %p.at = getelementptr [1000 x i32], ptr %local, i64 0, i32 %p
       %r = load i32, ptr %p.at
-    """ + STORE
+    """
+        + STORE
+    )
     compiled = compile_ir(body, (INT32,))
     assert compiled.artifact.fact("frame_nbytes") >= 4000
     assert "@malloc" not in compiled.text
@@ -170,7 +185,9 @@ def test_frames_larger_than_expected_get_room() -> None:
 
 def test_static_and_dynamic_shared_memory_do_not_overlap() -> None:
     """Static arrays of 12 and 8 bytes (the second 8-aligned), then the dynamic part at a multiple of 16."""
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %a = call ptr @"gpu.shared.12.4.0"(ptr %c)
       %b = call ptr @"gpu.shared.8.8.1"(ptr %c)
       %d = call ptr @gpu.dynamic_shared(ptr %c)
@@ -195,6 +212,7 @@ def test_static_and_dynamic_shared_memory_do_not_overlap() -> None:
       store i64 %d.low, ptr %q4
       ret void
     """
+    )
     out = np.full(5, -1, np.int64)
     launch(load_ir(body, (INT32, INT64)), 1, 4, np.zeros(4, np.int32), out, dynamic=40)
     assert out.tolist() == [16, 32, 40, 0, 0]
@@ -207,7 +225,9 @@ def test_too_much_shared_memory_is_refused() -> None:
 
 
 def test_a_throwing_thread_hangs_nobody_and_has_all_details() -> None:
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       call void @gpu.barrier(ptr %c)
       %bad = icmp eq i32 %t, 5
       br i1 %bad, label %throw, label %stay
@@ -217,7 +237,9 @@ def test_a_throwing_thread_hangs_nobody_and_has_all_details() -> None:
       ret void
     stay:
       %r = call i32 @gpu.barrier.count(ptr %c, i32 1)
-    """ + STORE
+    """
+        + STORE
+    )
     np.testing.assert_array_equal(run(body, 33, sites=1), np.where(np.arange(33) == 5, -1, 32))
     report = read_mailbox(device().take_mailbox())
     assert (report.count, report.site, report.thread, report.has_details) == (1, 0, (5, 0, 0), True)
@@ -329,7 +351,9 @@ def test_wide_exchange_keeps_all_bits() -> None:
 
 def test_lanes_wait_for_those_of_their_mask_only() -> None:
     """Lanes 0 to 15 exchange among themselves before all 32 do; the others wait, and see what comes out of it."""
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %low = icmp ult i32 %t, 16
       br i1 %low, label %half, label %all
     half:
@@ -338,14 +362,18 @@ def test_lanes_wait_for_those_of_their_mask_only() -> None:
     all:
       %w = phi i32 [ %v, %half ], [ %t, %0 ]
       %r = call i32 @gpu.shuffle.xor.i32(ptr %c, i32 -1, i32 %w, i32 16)
-    """ + STORE
+    """
+        + STORE
+    )
     first = np.where(np.arange(32) < 16, 15 - np.arange(32), np.arange(32))
     np.testing.assert_array_equal(run(body, 32), first[np.arange(32) ^ 16])
 
 
 def test_warp_operations_that_can_never_be_complete_hang_nobody() -> None:
     """Half of the lanes wait at a vote for all lanes, the others at the block's barrier: the vote sees 16 lanes."""
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %low = icmp ult i32 %t, 16
       br i1 %low, label %vote, label %wait
     vote:
@@ -357,7 +385,9 @@ def test_warp_operations_that_can_never_be_complete_hang_nobody() -> None:
       br label %end
     end:
       %r = phi i32 [ %v, %vote ], [ 0, %wait ]
-    """ + STORE
+    """
+        + STORE
+    )
     np.testing.assert_array_equal(run(body, 32), np.where(np.arange(32) < 16, 0xFFFF, 0))
 
 
@@ -406,7 +436,9 @@ def test_warp_sum_in_many_blocks() -> None:
 
 
 def test_active_mask_tells_branches_apart() -> None:
-    body = THREAD + """
+    body = (
+        THREAD
+        + """
       %odd = and i32 %t, 1
       %is_odd = icmp ne i32 %odd, 0
       br i1 %is_odd, label %a, label %b
@@ -418,7 +450,9 @@ def test_active_mask_tells_branches_apart() -> None:
       br label %end
     end:
       %r = phi i32 [ %x, %a ], [ %y, %b ]
-    """ + STORE
+    """
+        + STORE
+    )
     np.testing.assert_array_equal(run(body, 8), np.where(np.arange(8) % 2, 0xAA, 0x55))
 
 
