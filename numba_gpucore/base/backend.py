@@ -86,6 +86,10 @@ class Device(Protocol):
     def allocate(self, nbytes: int) -> Memory:
         """Zero-size allocations are valid. Raises DeviceMemoryError."""
 
+    def share_host_memory(self, data: memoryview) -> Memory | None:
+        """Device memory that is these host bytes themselves and keeps them alive; None where kernels cannot work on
+        them in place, and the caller copies."""
+
     def write(self, memory: Memory, offset_nbytes: int, data: memoryview, queue: Queue | None) -> None:
         """Copy host bytes to the device, in order on `queue`; `data` may be reused once the queue has synchronised."""
 

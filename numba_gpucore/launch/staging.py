@@ -46,7 +46,14 @@ class Staging:
         self._held.append(obj)
 
     def upload(self, array: np.ndarray, copy_in: bool, copy_back: bool) -> int:
-        """Give the address of a dense device copy: in the array's order if it is contiguous, else in C order."""
+        """Give the address of a dense device copy: in the array's order if it is contiguous, else in C order.
+
+        Where the device can work on the array itself, nothing is copied."""
+        if copy_in and copy_back and array.flags.forc:
+            shared = self._device.share_host_memory(byte_view(array))
+            if shared is not None:
+                self._copies.append(shared)
+                return shared.address
         memory = self._device.allocate(array.nbytes)
         self._copies.append(memory)
         if copy_in and array.nbytes:

@@ -17,6 +17,7 @@ from numba_gpucore.base.backend import Dim3, LaunchConfig, Limits, Memory, Progr
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_metal.driver.bridge import Bridge, import_bridge
+from numba_metal.driver.event import MetalEvent
 from numba_metal.driver.memory import Allocator, MetalMemory
 from numba_metal.driver.program import MetalProgram
 from numba_metal.driver.queue import MetalQueue
@@ -120,17 +121,19 @@ class MetalDevice:
             self._queues.add(queue)
         return queue
 
+    def default_queue(self) -> MetalQueue:
+        """The queue of work that is given without one, for events."""
+        return self._default_queue
+
+    def open_event(self) -> MetalEvent:
+        return MetalEvent()
+
     def synchronize(self) -> None:
         """Wait for all queues. Raises DeviceError for launches that failed."""
         with self._lock:
             queues = list(self._queues)
         for queue in queues:
             queue.synchronize()
-
-    def end_time_s(self, queue: Queue | None) -> float | None:
-        """When the last work of a queue that was waited for had ended on the GPU, on the clock of time.perf_counter
-        (both are the host's, Metal, MTLCommandBuffer GPUEndTime); None if there was none."""
-        return self._queue(queue).end_time_s
 
     def take_mailbox(self) -> bytes:
         host = self._mailbox.host

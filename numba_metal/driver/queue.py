@@ -38,7 +38,6 @@ class MetalQueue:
         self._tasks = HostTasks()
         self._last_value = 0
         self._errors: list[Exception] = []
-        self.end_time_s: float | None = None
 
     def launch(
         self,
@@ -63,7 +62,7 @@ class MetalQueue:
         if batch is None:
             return
         while len(self._given) >= _MAX_BATCHES:
-            self._finish(self._given[0])
+            self.finish(self._given[0])
         batch.close()
         self._given.append(batch)
         if self._tasks.is_busy:  # a host function comes first
@@ -73,9 +72,9 @@ class MetalQueue:
 
     def _drop_ended(self) -> None:
         while self._given and self._given[0].has_ended():
-            self._finish(self._given[0])
+            self.finish(self._given[0])
 
-    def _finish(self, batch: Batch) -> None:
+    def finish(self, batch: Batch) -> None:
         """Wait for a batch, note how it ended. The time-out is raised, since nothing after it will end either."""
         try:
             batch.wait(self._timeout_s)
@@ -84,7 +83,6 @@ class MetalQueue:
                 raise
             self._errors.append(error)
         with self._lock:
-            self.end_time_s = batch.end_time_s
             if batch in self._given:
                 self._given.remove(batch)
 
@@ -95,7 +93,7 @@ class MetalQueue:
             given = list(self._given)
         self._tasks.drain()
         for batch in given:
-            self._finish(batch)
+            self.finish(batch)
         with self._lock:
             errors, self._errors = self._errors, []
         if errors:
@@ -116,10 +114,22 @@ class MetalQueue:
 
             def run() -> None:
                 for batch in before:
-                    self._finish(batch)
+                    self.finish(batch)
                 function()
 
             self._tasks.post(run)
+
+    def mark(self) -> tuple[Batch | None, threading.Event]:
+        """The last batch given so far, if it has not been waited for, and what is set once the host functions given so
+        far have run."""
+        with self._lock:
+            self._commit_open()
+            host_mark = threading.Event()
+            if self._tasks.is_busy:
+                self._tasks.post(host_mark.set)
+            else:
+                host_mark.set()
+            return (self._given[-1] if self._given else None), host_mark
 
     def wait_for(self, memory: MetalMemory) -> None:
         """Return when the host may touch the memory's bytes, in order with this queue's work."""
@@ -133,5 +143,5 @@ class MetalQueue:
                 self._commit_open()
             is_ours = batch in self._given
         if is_ours:
-            self._finish(batch)
+            self.finish(batch)
             memory.last_use = None

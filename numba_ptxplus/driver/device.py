@@ -58,6 +58,9 @@ class CudaDevice:
         """Memory that host and device share; pages move on demand."""
         return memories.allocate_managed(self.context, nbytes)
 
+    def share_host_memory(self, data: memoryview) -> None:
+        """Kernels would read pageable memory over the bus, if at all: a copy is faster."""
+
     def write(self, memory: Memory, offset_nbytes: int, data: memoryview, queue: Queue | None) -> None:
         if not data.nbytes:
             return

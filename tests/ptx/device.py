@@ -9,26 +9,19 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from numba_gpucore.base.artifact import Artifact
-from numba_gpucore.base.backend import Backend, LaunchConfig, Limits
+from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.errors import LaunchError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.launch.platform import Platform
-from numba_ptxplus.driver.abi import (
-    FACT_COOPERATIVE,
-    FACT_THROWS,
-    LAUNCH_ABI,
-    MAILBOX_VARIABLE,
-    PROGRAM_VARIABLE,
-    DeviceCode,
-)
+from numba_ptxplus import driver
+from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
 from numba_ptxplus.target import TARGET
-from numba_ptxplus.toolchain import toolchain_id
 from tests.ptx.machine import GlobalMemory, PtxMachine
 from tests.ptx.machine.machine import MAX_WAVE_LANES
 
@@ -95,6 +88,9 @@ class PtxDevice:
     def allocate(self, nbytes: int) -> PtxMemory:
         return PtxMemory(self.memory, nbytes)
 
+    def share_host_memory(self, data: memoryview) -> None:
+        """Its memory is the machine's own."""
+
     def write(self, memory: PtxMemory, offset_nbytes: int, data: memoryview, queue: PtxQueue | None) -> None:
         self.memory.write(memory.address + offset_nbytes, np.frombuffer(data, np.uint8))
 
@@ -134,12 +130,9 @@ class PtxDevice:
         return self.programs.get(number)
 
 
-BACKEND = Backend(
-    kind="cuda",
-    launch_abi=LAUNCH_ABI,
-    toolchain_id=toolchain_id,
+BACKEND = replace(
+    driver.BACKEND,
     count_devices=lambda: 1,
     open_device=lambda index: PtxDevice(index=index),  # type: ignore[arg-type,return-value]
-    codegen="numba_ptxplus.codegen:CODEGEN",
 )
 PLATFORM = Platform(TARGET, (("cuda", f"{__name__}:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))

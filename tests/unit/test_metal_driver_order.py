@@ -1,12 +1,13 @@
 """The Metal driver on the double: queues, host functions between launches, times, failures."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from numba_gpucore.base.backend import LaunchConfig
-from numba_gpucore.base.errors import DeviceError, ToolchainError
+from numba_gpucore.base.errors import DeviceError, LaunchError, ToolchainError
 from numba_metal.driver.abi import FACT_MATH_MODE
 from tests.metal_double.launching import (
     COUNT,
@@ -73,16 +74,59 @@ def test_polling_reaches_the_end(metal_device):
     assert to_host(metal_device, memory, np.int32, queue).tolist() == [5] * 64
 
 
-def test_end_time_is_the_gpus(metal_device):
-    queue = metal_device.open_queue()
-    assert metal_device.end_time_s(queue) is None
-    memory = to_device(metal_device, np.zeros(64, np.int32))
-    times = []
-    for _ in range(2):
-        launch_count(metal_device, memory, 1, queue)
-        queue.synchronize()
-        times.append(metal_device.end_time_s(queue))
-    assert times[0] < times[1]
+def test_events_are_timed_by_the_gpu(open_double):
+    """The second launch runs when it is waited for, long after it was given and recorded."""
+    device = open_double(polls_until_done=1000)
+    queue = device.open_queue()
+    start, end = device.open_event(), device.open_event()
+    assert start.is_over()
+    with pytest.raises(LaunchError, match="has not been recorded"):
+        start.elapsed_ms(end)
+    memory = to_device(device, np.zeros(64, np.int32))
+    launch_count(device, memory, 1, queue)
+    start.record(queue)
+    assert not start.is_over()
+    start.synchronize()
+    assert start.is_over()
+    launch_count(device, memory, 1, queue)
+    end.record(queue)
+    given_s = time.perf_counter()
+    assert start.time_s() < given_s < end.time_s()
+    assert start.elapsed_ms(end) == pytest.approx((end.time_s() - start.time_s()) * 1e3)
+
+
+def test_event_on_an_idle_queue_passes_at_once(metal_device):
+    event = metal_device.open_event()
+    before_s = time.perf_counter()
+    event.record(metal_device.default_queue())
+    assert event.is_over()
+    assert before_s <= event.time_s() <= time.perf_counter()
+
+
+def test_event_waits_for_host_functions(metal_device):
+    queue, may_go = metal_device.open_queue(), threading.Event()
+    event = metal_device.open_event()
+    queue.call(may_go.wait)
+    event.record(queue)
+    assert not event.is_over()
+    may_go.set()
+    event.synchronize()
+    assert event.is_over()
+
+
+def test_event_holds_back_another_queue(open_double):
+    device = open_double(is_eager=True)
+    first, second = device.open_queue(), device.open_queue()
+    may_go, event = threading.Event(), device.open_event()
+    memory = to_device(device, np.zeros(64, np.int32))
+    first.call(may_go.wait)
+    event.record(first)
+    event.hold_back(second)
+    launch_count(device, memory, 1, second)
+    assert not second.is_idle()
+    assert not any(memory.host)
+    may_go.set()
+    assert to_host(device, memory, np.int32, second).tolist() == [1] * 64
 
 
 def test_refused_source_is_kept(metal_device):

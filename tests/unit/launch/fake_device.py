@@ -85,13 +85,28 @@ class FakeDevice:
         self.memories.append(FakeMemory(nbytes, self.uses_host_memory))
         return self.memories[-1]
 
+    def share_host_memory(self, data: memoryview) -> None:
+        """Host arrays are copied."""
+
     def write(self, memory: FakeMemory, offset_nbytes: int, data: memoryview, queue: FakeQueue | None) -> None:
-        assert 0 <= offset_nbytes and offset_nbytes + data.nbytes <= memory.nbytes
-        memory.bytes[offset_nbytes : offset_nbytes + data.nbytes] = np.frombuffer(data, np.uint8)
+        place = self._place(memory, offset_nbytes, data)
+        self._run(queue, lambda: np.copyto(place, np.frombuffer(data, np.uint8)))
 
     def read(self, memory: FakeMemory, offset_nbytes: int, data: memoryview, queue: FakeQueue | None) -> None:
+        place = self._place(memory, offset_nbytes, data)
+        self._run(queue, lambda: np.copyto(np.frombuffer(data, np.uint8), place))
+
+    @staticmethod
+    def _place(memory: FakeMemory, offset_nbytes: int, data: memoryview) -> np.ndarray:
         assert 0 <= offset_nbytes and offset_nbytes + data.nbytes <= memory.nbytes
-        np.frombuffer(data, np.uint8)[:] = memory.bytes[offset_nbytes : offset_nbytes + data.nbytes]
+        return memory.bytes[offset_nbytes : offset_nbytes + data.nbytes]
+
+    @staticmethod
+    def _run(queue: FakeQueue | None, work: Callable[[], Any]) -> None:
+        if queue is None:
+            work()
+        else:
+            queue.call(work)
 
     def bytes_at(self, address: int) -> np.ndarray:
         """The content of the memory that starts at an address, as uint8."""
@@ -104,8 +119,9 @@ class FakeDevice:
 
     def launch(self, program: FakeProgram, config: LaunchConfig, params: bytes, queue: FakeQueue | None) -> None:
         self.launches.append((program, config, params))
-        if self.kernel is not None:
-            self.kernel(self, params)
+        kernel = self.kernel
+        if kernel is not None:
+            self._run(queue, lambda: kernel(self, params))
 
     def open_queue(self) -> FakeQueue:
         return FakeQueue()
