@@ -165,7 +165,7 @@ class DeviceArray:
             self.device.read(self.memory, self._offset_nbytes(), memoryview(span), on.queue)
             on.wait()
             result[...] = self._span_view(span)
-        if on.queue is None:
+        if check_stream(stream) is None:
             on.synchronize()
         return result
 
@@ -184,6 +184,8 @@ class DeviceArray:
             return
         if self.is_c_contiguous() or self.is_f_contiguous():
             dense = np.asarray(source, dtype=self.dtype, order="C" if self.is_c_contiguous() else "F")
+            if on.queue is not None and np.may_share_memory(dense, source):
+                dense = dense.copy("K")  # the caller may change its array before the stream gets there
             self.device.write(self.memory, self._offset_nbytes(), byte_view(dense), on.queue)
         else:
             dense = np.empty(self.alloc_size, np.uint8)
@@ -222,7 +224,9 @@ class DeviceArray:
             return self._view_of(self._ghost()[index])
         items = index if isinstance(index, tuple) else (index,)
         for item in items:
-            if not (item is None or item is Ellipsis or isinstance(item, (int, np.integer, slice))):
+            # A bool would be an index array, for which NumPy reads memory.
+            is_index = isinstance(item, (int, np.integer, slice)) and not isinstance(item, bool)
+            if not (is_index or item is None or item is Ellipsis):
                 raise TypeError(f"a device array takes integers, slices, ... and None as indices, not {item!r}")
         # The Ellipsis makes NumPy return a view even where all axes are indexed; a scalar would be read from memory.
         whole = items if any(item is Ellipsis for item in items) else (*items, Ellipsis)

@@ -10,6 +10,7 @@ from numba_gpucore.base.errors import KernelLanguageError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
 from numba_gpucore.launch import miss
+from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 
 
@@ -49,5 +50,5 @@ class DeviceFunction:
     def __repr__(self) -> str:
         return f"<device function {self.py_func.__qualname__} of {self.target.package}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return DeviceFunction, (self.py_func, self.platform, self.options, self.signatures)
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduce_decorated(self, self.py_func, (self.py_func, self.platform, self.options, self.signatures))

@@ -30,6 +30,7 @@ from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.extensions import prepare_arguments
 from numba_gpucore.launch.marshal import Packer, make_packer
 from numba_gpucore.launch.overloads import CompiledOverload, KernelReports
+from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
@@ -75,8 +76,9 @@ class Kernel(KernelReports):
     def __repr__(self) -> str:
         return f"<kernel {self.py_func.__qualname__} of {self.platform.target.package}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Kernel, (self.py_func, self.platform, self.options, self._declared, tuple(self.extensions))
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        arguments = (self.py_func, self.platform, self.options, self._declared, tuple(self.extensions))
+        return reduce_decorated(self, self.py_func, arguments)
 
     @property
     def target(self) -> Target:

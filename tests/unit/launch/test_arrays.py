@@ -96,7 +96,7 @@ def test_assignment_broadcasts_and_converts() -> None:
         array[:] = np.zeros(4)
 
 
-@pytest.mark.parametrize("index", [np.s_[[0, 1]], np.s_[np.array([True, False, True])], 1.5, "x"])
+@pytest.mark.parametrize("index", [np.s_[[0, 1]], np.s_[np.array([True, False, True])], 1.5, "x", True, np.True_])
 def test_other_indices_are_refused(index: object) -> None:
     with pytest.raises((TypeError, IndexError)):
         ARRAYS.to_device(np.zeros((3, 4)))[index]
@@ -248,6 +248,13 @@ def test_foreign_memory_is_wrapped_without_a_copy() -> None:
     assert wrapped.host_view()[0, 0] == 42
     with pytest.raises(TypeError, match="cuda array interface"):
         HOST_ARRAYS.as_cuda_array(np.zeros(3))
+
+
+def test_empty_foreign_array_at_address_zero() -> None:
+    description = {"shape": (0, 3), "typestr": "<f4", "data": (0, False), "version": 3}
+    wrapped = HOST_ARRAYS.from_cuda_array_interface(description)
+    assert wrapped.copy_to_host().shape == (0, 3)
+    assert wrapped[:, 1:].shape == (0, 2)
 
 
 def test_host_can_look_at_host_memory_only() -> None:

@@ -297,15 +297,20 @@ def test_looks_like_its_function() -> None:
     assert "body" in repr(kernel)
 
 
-module_kernel = jit(HOST, ["void(int64, float64)"])(two)
+@pytest.mark.parametrize("decorated", [jit(HOST, ["void(int64, float64)"])(two), jit(HOST, two, device=True)])
+def test_pickle_of_a_function_that_kept_its_name(decorated: Any) -> None:
+    again = pickle.loads(pickle.dumps(decorated))
+    assert type(again) is type(decorated)
+    assert (again.py_func, again.options, again.signatures) == (two, decorated.options, decorated.signatures)
 
 
-def test_pickle() -> None:
-    """The function itself is pickled by name, as Python does; here the name gives the kernel, so it is put in."""
-    cls, arguments = module_kernel.__reduce__()
-    again = cls(*arguments)
-    assert again.signatures == module_kernel.signatures
-    assert pickle.loads(pickle.dumps(HOST)) == HOST
+@jit(HOST)
+def decorated_in_place(x):
+    pass
+
+
+def test_pickle_of_a_global_kernel() -> None:
+    assert pickle.loads(pickle.dumps(decorated_in_place)) is decorated_in_place
 
 
 def test_threads_launch_while_one_compiles(monkeypatch: pytest.MonkeyPatch, host: FakeDevice) -> None:

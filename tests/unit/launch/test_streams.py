@@ -101,13 +101,31 @@ def test_a_stream_waits_for_an_event(remote: FakeDevice) -> None:
     assert order == ["first", "second"]
 
 
-def test_copies_on_a_stream(stream: Stream) -> None:
+def test_copies_on_a_stream_wait_for_it(lazy_stream: Stream) -> None:
     arrays = Allocator(fake_device.platform("REMOTE"))
-    array = arrays.to_device(np.arange(4), stream=stream)
-    result = array.copy_to_host(stream=stream)
-    assert stream._held
-    stream.synchronize()
-    assert stream._held == []
-    np.testing.assert_array_equal(result, np.arange(4))
+    source = np.arange(4)
+    array = arrays.to_device(source, stream=lazy_stream)
+    source[:] = 9  # to_device has taken a snapshot
+    result = np.full(4, -1)
+    array.copy_to_host(result, stream=lazy_stream)
+    np.testing.assert_array_equal(result, -1)
+    assert lazy_stream._held
+    lazy_stream.synchronize()
+    assert lazy_stream._held == []
+    np.testing.assert_array_equal(result, [0, 1, 2, 3])
+
+
+def test_without_a_stream_results_are_there(lazy_stream: Stream) -> None:
+    """Also for an array that is bound to a stream: its own stream is waited for."""
+    array = Allocator(fake_device.platform("REMOTE")).to_device(np.arange(4), stream=lazy_stream)
+    assert array.stream is lazy_stream and array[1:].stream is lazy_stream
+    np.testing.assert_array_equal(array.copy_to_host(), [0, 1, 2, 3])
+    array[1] = 7
+    assert array[1] == 7
+
+
+def test_bind(stream: Stream) -> None:
+    array = Allocator(fake_device.platform("REMOTE")).to_device(np.arange(4))
     bound = array.bind(stream)
     assert bound.stream is stream and bound[1:].stream is stream
+    assert bound.memory is array.memory
