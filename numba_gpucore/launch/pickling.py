@@ -11,7 +11,7 @@ from typing import Any
 def reduce_decorated(decorated: Any, py_func: Callable[..., Any], arguments: tuple[Any, ...]) -> str | tuple[Any, ...]:
     """What `__reduce__` returns: the global name where that is `decorated` itself, else its class and arguments.
 
-    A function whose name has been taken by the decorator's result cannot be pickled by name, as Python pickles functions.
+    A function whose name has been taken by the decorator's result cannot be pickled, since Python does that by name.
     """
     module = sys.modules.get(py_func.__module__)
     try:
