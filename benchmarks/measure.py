@@ -1,7 +1,8 @@
 """Compare two functions fairly on a machine that is not ours alone. Before: functions to time. After: report.py.
 
 Runs alternate, so that both meet the same clock speed, caches and neighbours; the answer is the median of the ratios
-of neighbouring runs. A block of runs that other processes disturbed is measured again, a bounded number of times.
+of neighbouring runs. A block of runs that other processes disturbed is measured again when they have become quiet;
+tries and waits are bounded.
 """
 
 from __future__ import annotations
@@ -16,22 +17,28 @@ Function = Callable[[], object]
 
 #: A block counts as disturbed when others used more than this share of the machine's CPU time.
 MAX_FOREIGN_SHARE = 0.08
+#: How long others must have been quiet.
+_QUIET_S = 0.5
 #: Fields of "cpu" in /proc/stat that are work: user, nice, system, irq, softirq, steal (proc(5)).
 _BUSY_FIELDS = (1, 2, 3, 6, 7, 8)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much to measure. A sample is one uncounted call and then calls for at least `min_sample_s` seconds."""
+    """How much to measure. A sample is one uncounted call and then calls for at least `min_sample_s` seconds.
+
+    A disturbed block has `max_tries` tries; a comparison waits `max_wait_s` seconds in all for others to become quiet.
+    """
 
     n_blocks: int = 5
     n_pairs: int = 5
     min_sample_s: float = 0.02
     max_tries: int = 4
+    max_wait_s: float = 20.0
 
 
 #: Shows that a benchmark runs; its figures mean nothing.
-SMOKE_TEST = Plan(n_blocks=1, n_pairs=1, min_sample_s=0.0, max_tries=1)
+SMOKE_TEST = Plan(n_blocks=1, n_pairs=1, min_sample_s=0.0, max_tries=1, max_wait_s=0.0)
 
 
 @dataclass(frozen=True)
@@ -76,7 +83,8 @@ def compare(ours: Function, peer: Function, plan: Plan) -> Comparison:
                 ours_s.append(_sample(ours, ours_calls))
         return _Block(ours_s, peer_s, clock.foreign_share())
 
-    blocks = [_measure_undisturbed(measure_block, plan.max_tries) for _ in range(plan.n_blocks)]
+    patience = Patience(plan.max_wait_s)
+    blocks = [_measure_undisturbed(measure_block, plan.max_tries, patience) for _ in range(plan.n_blocks)]
     all_ours = [seconds for block in blocks for seconds in block.ours_s]
     all_peer = [seconds for block in blocks for seconds in block.peer_s]
     shares = [block.foreign_share for block in blocks if block.foreign_share is not None]
@@ -121,13 +129,29 @@ class ForeignClock:
         return time.perf_counter(), busy_s, time.process_time()
 
 
-def _measure_undisturbed(measure_block: Callable[[], _Block], max_tries: int) -> _Block:
+class Patience:
+    """Waits for other processes to become quiet, `max_wait_s` seconds in all."""
+
+    def __init__(self, max_wait_s: float) -> None:
+        self._left_s = max_wait_s
+
+    def wait_for_quiet(self) -> None:
+        while self._left_s > 0:
+            clock = ForeignClock()
+            time.sleep(_QUIET_S)
+            self._left_s -= _QUIET_S
+            if (clock.foreign_share() or 0.0) <= MAX_FOREIGN_SHARE:
+                return
+
+
+def _measure_undisturbed(measure_block: Callable[[], _Block], max_tries: int, patience: Patience) -> _Block:
     """The first undisturbed block, or the least disturbed of `max_tries`."""
     tries = []
     for _ in range(max_tries):
         tries.append(measure_block())
         if not tries[-1].is_disturbed:
             return tries[-1]
+        patience.wait_for_quiet()
     return min(tries, key=lambda block: block.foreign_share or 0.0)
 
 

@@ -40,6 +40,9 @@ class _Clock:
     def process_time(self) -> float:
         return 0.0
 
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
     def takes(self, seconds: float):
         def function() -> None:
             self.now_s += seconds
@@ -64,9 +67,24 @@ def test_disturbed_blocks_are_measured_again_and_counted(load_module, monkeypatc
     shares = iter([0.5, 0.02, 0.3, 0.09, 0.4, 0.2])
     monkeypatch.setattr(measure, "time", clock)
     monkeypatch.setattr(measure.ForeignClock, "foreign_share", lambda self: next(shares))
-    comparison = measure.compare(clock.takes(0.003), clock.takes(0.002), measure.Plan(n_blocks=2, max_tries=4))
+    comparison = measure.compare(
+        clock.takes(0.003), clock.takes(0.002), measure.Plan(n_blocks=2, max_tries=4, max_wait_s=0.0)
+    )
     assert comparison.n_disturbed == 1
     assert comparison.foreign_share == 0.09
+
+
+def test_a_disturbed_block_waits_until_others_are_quiet(load_module, monkeypatch):
+    """Shares of others: block 50 %, while waiting 30 % and 1 %, block 2 %. Then blocks have no wait left: 9 %, 5 %."""
+    measure, clock = load_module("measure"), _Clock()
+    shares = iter([0.5, 0.3, 0.01, 0.02, 0.09, 0.05])
+    monkeypatch.setattr(measure, "time", clock)
+    monkeypatch.setattr(measure.ForeignClock, "foreign_share", lambda self: next(shares))
+    plan = measure.Plan(n_blocks=2, n_pairs=1, min_sample_s=0.0, max_tries=2, max_wait_s=1.0)
+    comparison = measure.compare(clock.takes(0.0), clock.takes(1e-9), plan)
+    assert comparison.n_disturbed == 0
+    assert clock.now_s == pytest.approx(1.0), "two waits of half a second"
+    assert next(shares, None) is None
 
 
 def test_a_missed_goal_is_said(load_module, capsys):
