@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from numba_gpucore.base.backend import Backend, Device, Program
-from numba_gpucore.base.errors import DeviceError, OptionError
+from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.raising import raise_from_mailbox
@@ -50,6 +50,13 @@ class Session:
         return backend
 
     def backend_of(self, platform: Platform, device: Device) -> Backend:
+        """The back-end of a device. Raises LaunchError where the target has no such back-end."""
+        target = platform.target
+        if device.kind not in target.backends:
+            raise LaunchError(
+                f"kernels of {target.package} cannot run on {device.name} ({device.kind}); "
+                f"they run on {', '.join(target.backends)}: make stream and arrays with {target.package}"
+            )
         return self.backend(platform, device.kind)
 
     def open_device(self, platform: Platform, kind: str, index: int = 0) -> Device:

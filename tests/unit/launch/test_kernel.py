@@ -404,6 +404,12 @@ def test_forked_child_opens_its_own_device(monkeypatch: pytest.MonkeyPatch) -> N
     assert tuple(os.read(reader, 3)) == (True, 1, 1)
 
 
+def test_stream_of_another_kind_of_device(own_session: Session) -> None:
+    stream = own_session.open_stream(fake_device.FakeDevice(True, kind="other"))  # type: ignore[arg-type]
+    with pytest.raises(LaunchError, match=r"kernels of tests cannot run on Fake Device \(other\); they run on fake"):
+        jit(HOST, nothing)[1, 1, stream]()
+
+
 def test_selected_device_is_that_threads(own_session: Session) -> None:
     kernel = jit(HOST, nothing)
     second: Any = own_session.select_device(HOST, 1)
