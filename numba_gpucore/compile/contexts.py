@@ -37,7 +37,7 @@ from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.flags import set_device_flags
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
-from numba_gpucore.compile.lower.allocation import NoHeap
+from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
 from numba_gpucore.compile.numba_api import (
     BaseContext,
@@ -75,7 +75,7 @@ class DeviceTypingContext(WeakLiteralTyping, typing.BaseContext):
         return super().resolve_value_type(self._descriptor.as_device_function(val))
 
 
-class DeviceTargetContext(BaseContext):
+class DeviceTargetContext(NoContainers, BaseContext):
     """Lowers programs to device IR."""
 
     strict_alignment = False

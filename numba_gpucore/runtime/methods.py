@@ -1,9 +1,15 @@
 """Methods that Numba lacks, or has only with a heap. Before: a kernel uses one. After: compiled for the device."""
 
-from numba.core import types
-from numba.extending import overload_method
+import numpy as np
+from numba.core import errors, types
+from numba.extending import overload_classmethod, overload_method
 
 from numba_gpucore import language
+
+NO_HEAP = (
+    "a kernel cannot allocate memory (a new array, a list, a string, a copy): use local.array or shared.array with a "
+    "constant shape, or pass an array to write into"
+)
 
 
 @overload_method(types.Integer, "bit_count", target="gpucore")
@@ -27,3 +33,17 @@ def overload_take(array, indices, axis=None):
         return array.flat[place]
 
     return take
+
+
+@overload_classmethod(types.Array, "_allocate", target="gpucore")
+def overload_allocate(array_class, size, align):
+    """What Numba asks for where NumPy would make an array."""
+    raise errors.UnsupportedError(NO_HEAP)
+
+
+@overload_method(types.Array, "dot", target="gpucore")
+def overload_array_dot(array, other):
+    def dot(array, other):
+        return np.dot(array, other)
+
+    return dot

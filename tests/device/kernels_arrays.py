@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from numba_gpucore import language as gpu
 from tests.device.catalogue import Case
@@ -138,6 +139,54 @@ def expect_reductions(x, out):
     }
 
 
+def functions_of_views(x, out):
+    """NumPy functions that Numba writes with temporary arrays, and others that look at every item."""
+    i = gpu.grid(1)
+    if i < x.shape[0]:
+        row = x[i]
+        out[i, 0] = np.count_nonzero(row)
+        out[i, 1] = np.dot(row, x[0]) + row[::2].dot(x[:5, 1])
+        out[i, 2] = np.array_equal(row, x[0])
+        out[i, 3] = np.where(row[0] > 4, row[0], -row[1])
+        out[i, 4] = np.clip(row[2], 3, 6)
+        out[i, 5] = np.any(row)
+        out[i, 6] = row.var()
+        out[i, 7] = np.sum(x[:, i]) + np.max(x[i:, i])
+
+
+def expect_functions_of_views(x, out):
+    i = np.arange(len(x))
+    columns = [
+        np.count_nonzero(x, axis=1),
+        x @ x[0] + x[:, ::2] @ x[:5, 1],
+        i == 0,
+        np.where(x[:, 0] > 4, x[:, 0], -x[:, 1]),
+        np.clip(x[:, 2], 3, 6),
+        x.any(axis=1),
+        x.astype(np.float64).var(axis=1),
+        x.sum(axis=0)[: len(x)] + [x[k:, k].max() for k in i],
+    ]
+    return {1: np.stack(columns, axis=1).astype(np.float32)}
+
+
+def views_from_functions(x, out):
+    """Device functions that return parts of their arguments, alone and in tuples."""
+    i = gpu.grid(1)
+    if i < 3:
+        row, last = row_and_last(x, i)
+        out[i] = inner(row)[1] + 100 * last[0] + 10_000 * np.transpose(x)[1, i] + 1_000_000 * x.ravel()[i]
+
+
+@njit
+def inner(row):
+    return row[1:-1]
+
+
+@njit
+def row_and_last(x, i):
+    return x[i], x[i, -1:]
+
+
 def assign_rows(x, out):
     i = gpu.grid(1)
     if i < x.shape[0]:
@@ -271,6 +320,19 @@ CASES = (
         expect_reductions,
         rtol=2e-7,
         tolerance="the mean is one division; sums and products are exact below 2**24 or round alike within one ulp",
+    ),
+    Case(
+        functions_of_views,
+        lambda rng: (rng.integers(0, 9, (6, 10)).astype(np.float32), np.zeros((6, 8), np.float32)),
+        expect_functions_of_views,
+        rtol=1e-6,
+        tolerance="a variance in float32",
+    ),
+    Case(
+        views_from_functions,
+        lambda rng: (rng.integers(0, 9, (3, 5)), np.zeros(3, np.int64)),
+        lambda x, out: {1: x[:, 2] + 100 * x[:, -1] + 10_000 * x[:, 1] + 1_000_000 * x.ravel()[:3]},
+        block=4,
     ),
     Case(
         assign_rows,

@@ -17,6 +17,6 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     warp,
 )
 from numba_gpucore.compile.lower.registry import registry
-from numba_gpucore.runtime import methods  # noqa: F401 (registers overloads)
+from numba_gpucore.runtime import methods, numpy_functions  # noqa: F401 (register overloads)
 
 LOWERING_REGISTRIES = (registry,)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from numba_gpucore.compile.numba_api import NRTContext, errors
+from numba_gpucore.runtime.methods import NO_HEAP
 
 
 class NoHeap(NRTContext):
     """Stands where Numba's CPU target has its memory allocator."""
 
     def _require_nrt(self):
-        raise errors.UnsupportedError(
-            "a kernel cannot allocate memory (a new array, a list, a string, a copy): use local.array or shared.array "
-            "with a constant shape, or pass an array to write into"
-        )
+        raise errors.UnsupportedError(NO_HEAP)
+
+
+class NoContainers:
+    """Mixin of a target context: lists, sets and dictionaries need a heap."""
+
+    def build_list(self, builder, list_type, items):
+        raise errors.UnsupportedError(NO_HEAP)
+
+    def build_set(self, builder, set_type, items):
+        raise errors.UnsupportedError(NO_HEAP)
+
+    def build_map(self, builder, dict_type, item_types, items):
+        raise errors.UnsupportedError(NO_HEAP)
