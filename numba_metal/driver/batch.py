@@ -14,7 +14,7 @@ from numba_metal.driver.abi import ARGS_INDEX, DYNAMIC_SHARED_INDEX, LAUNCH_INDE
 from numba_metal.driver.bridge import Bridge
 from numba_metal.driver.failures import failed_batch, timed_out
 from numba_metal.driver.memory import MetalMemory
-from numba_metal.driver.program import MetalProgram
+from numba_metal.driver.program import MetalProgram, Pipeline
 
 #: Metal, MTLComputeCommandEncoder setBytes:length:atIndex:, takes less than 4 KB.
 _MAX_INLINE_NBYTES = 4096
@@ -44,7 +44,7 @@ class Batch:
     def encode(
         self,
         program: MetalProgram,
-        pipeline: Any,
+        pipeline: Pipeline,
         config: LaunchConfig,
         params: bytes,
         memories: list[MetalMemory],
@@ -52,7 +52,7 @@ class Batch:
     ) -> None:
         """Add a launch; `memories` is what its pointers lead to."""
         encoder, metal = self._encoder, self._bridge.metal
-        encoder.setComputePipelineState_(pipeline)
+        encoder.setComputePipelineState_(pipeline.native)
         if params:
             self._bind_params(params)
         if program.throws and not self._bound_mailbox:

@@ -13,6 +13,8 @@ import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from numba_gpucore.base.errors import DeviceMemoryError
 from numba_metal.driver.bridge import Bridge
 
@@ -127,8 +129,9 @@ class Allocator:
                 raise DeviceMemoryError(
                     f"{self._name} cannot allocate {nbytes} bytes, {in_use} are in use; release some arrays"
                 )
-            host = buffer.contents().as_buffer(length)
-            return MetalMemory(buffer, nbytes, host[:nbytes], self.memories)
+            # PyObjC does not say in which format it shows the bytes
+            host = np.frombuffer(buffer.contents().as_buffer(length), np.uint8)[:nbytes]
+            return MetalMemory(buffer, nbytes, host.data, self.memories)
 
     def share(self, data: memoryview) -> MetalMemory | None:
         """Memory that is these host bytes themselves, kept alive with it; None where Metal cannot take them in place.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from typing import Any
 
 from numba_gpucore.base.artifact import Artifact
@@ -21,6 +22,15 @@ from numba_metal.driver.failures import refused_source
 
 #: Warp functions of the kernel language are written for this many lanes.
 _SIMD_WIDTH = 32
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A compiled kernel, with what a launch has to ask of it."""
+
+    native: Any
+    max_threads: int
+    static_shared_nbytes: int
 
 
 class MetalProgram:
@@ -43,7 +53,8 @@ class MetalProgram:
         with bridge.pool():
             self._function = self._find_function(_compile_library(bridge, native, artifact, facts))
             self._pipelines = [self._make_pipeline(None)]
-        width = self._pipelines[0].threadExecutionWidth()
+        self._max_shared_nbytes = native.maxThreadgroupMemoryLength()
+        width = self._pipelines[0].native.threadExecutionWidth()
         if width != _SIMD_WIDTH:
             raise DeviceError(
                 f"kernel '{artifact.kernel_name}' runs in SIMD-groups of {width} threads on {native.name()}; "
@@ -57,7 +68,7 @@ class MetalProgram:
             raise DeviceError(f"the Metal library has no kernel '{self.artifact.entry}', only {names or 'nothing'}")
         return function
 
-    def _make_pipeline(self, max_threads: int | None) -> Any:
+    def _make_pipeline(self, max_threads: int | None) -> Pipeline:
         """max_threads: make the compiler leave room for blocks of that many threads, at the cost of registers."""
         descriptor = self._bridge.metal.MTLComputePipelineDescriptor.alloc().init()
         descriptor.setComputeFunction_(self._function)
@@ -65,32 +76,32 @@ class MetalProgram:
         if max_threads is not None:
             descriptor.setMaxTotalThreadsPerThreadgroup_(max_threads)
         make = self._native.newComputePipelineStateWithDescriptor_options_reflection_error_
-        pipeline, error = make(descriptor, self._bridge.metal.MTLPipelineOptionNone, None, None)
-        if pipeline is None:
+        native, error = make(descriptor, self._bridge.metal.MTLPipelineOptionNone, None, None)
+        if native is None:
             raise refused_source(self.artifact.kernel_name, self.artifact.code.decode(), error)
-        return pipeline
+        return Pipeline(native, native.maxTotalThreadsPerThreadgroup(), native.staticThreadgroupMemoryLength())
 
-    def pipeline_for(self, block: Dim3, dynamic_shared_nbytes: int) -> Any:
+    def pipeline_for(self, block: Dim3, dynamic_shared_nbytes: int) -> Pipeline:
         """The pipeline for a launch of this shape. Raises LaunchError where no pipeline of the kernel can run it."""
         threads = block[0] * block[1] * block[2]
         pipeline = self._pipelines[-1]
-        if threads > pipeline.maxTotalThreadsPerThreadgroup():
-            pipeline = self._widen(threads, pipeline.maxTotalThreadsPerThreadgroup())
-        static, limit = pipeline.staticThreadgroupMemoryLength(), self._native.maxThreadgroupMemoryLength()
-        if static + dynamic_shared_nbytes > limit:
+        if threads > pipeline.max_threads:
+            pipeline = self._widen(threads, pipeline.max_threads)
+        if pipeline.static_shared_nbytes + dynamic_shared_nbytes > self._max_shared_nbytes:
             raise LaunchError(
-                f"kernel '{self.artifact.kernel_name}' needs {static} bytes of static and {dynamic_shared_nbytes} of "
-                f"dynamic shared memory a block; {self._native.name()} has {limit}. Use smaller shared arrays"
+                f"kernel '{self.artifact.kernel_name}' needs {pipeline.static_shared_nbytes} bytes of static and "
+                f"{dynamic_shared_nbytes} of dynamic shared memory a block; {self._native.name()} has "
+                f"{self._max_shared_nbytes}. Use smaller shared arrays"
             )
         return pipeline
 
-    def _widen(self, threads: int, previous_limit: int) -> Any:
+    def _widen(self, threads: int, previous_limit: int) -> Pipeline:
         with self._bridge.pool():
             pipeline = self._make_pipeline(threads)
-        limit = pipeline.maxTotalThreadsPerThreadgroup()
-        if threads > limit:
+        if threads > pipeline.max_threads:
+            limit = max(pipeline.max_threads, previous_limit)
             raise LaunchError(
-                f"kernel '{self.artifact.kernel_name}' can have {max(limit, previous_limit)} threads a block on "
+                f"kernel '{self.artifact.kernel_name}' can have {limit} threads a block on "
                 f"{self._native.name()}, not {threads}: it uses too many registers. Use a smaller block"
             )
         self._pipelines.append(pipeline)

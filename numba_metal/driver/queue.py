@@ -12,7 +12,7 @@ from numba_metal.driver.batch import Batch
 from numba_metal.driver.bridge import Bridge
 from numba_metal.driver.host_tasks import HostTasks
 from numba_metal.driver.memory import MetalMemory
-from numba_metal.driver.program import MetalProgram
+from numba_metal.driver.program import MetalProgram, Pipeline
 
 #: A batch is committed when it has this many launches, or as soon as the GPU has nothing else of the queue to do.
 _MAX_BATCH_LAUNCHES = 64
@@ -42,7 +42,7 @@ class MetalQueue:
     def launch(
         self,
         program: MetalProgram,
-        pipeline: Any,
+        pipeline: Pipeline,
         config: LaunchConfig,
         params: bytes,
         memories: list[MetalMemory],

@@ -139,7 +139,7 @@ class VarList:
         self._data = data
 
     def as_buffer(self, count: int) -> memoryview:
-        """A writable view of `count` bytes."""
+        """A writable view of `count` bytes, of no format in particular."""
         if count > self._data.nbytes:
             raise RuleError(f"as_buffer({count}) reaches beyond the {self._data.nbytes} bytes that are there")
-        return self._data[:count]
+        return self._data[:count].cast("c")
