@@ -16,14 +16,12 @@ import numpy as np
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
-from numba_gpucore.base.errors import LaunchError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.launch.platform import Platform
 from numba_ptxplus import driver
 from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
 from numba_ptxplus.target import TARGET
 from tests.ptx.machine import GlobalMemory, PtxMachine
-from tests.ptx.machine.machine import MAX_WAVE_LANES
 
 #: Of an H200 (CUDA C++ Programming Guide, "Compute Capabilities", 9.0).
 LIMITS = Limits(
@@ -111,9 +109,11 @@ class PtxDevice:
         self.memory.write(address, value.to_bytes(8, "little"))
 
     def launch(self, program: PtxProgram, config: LaunchConfig, params: bytes, queue: PtxQueue | None) -> None:
-        if program.artifact.fact(FACT_COOPERATIVE) and np.prod(config.grid) * np.prod(config.block) > MAX_WAVE_LANES:
-            raise LaunchError(f"a cooperative launch of {config} needs more than {MAX_WAVE_LANES} threads at once")
-        program.machine.launch(program.artifact.entry, config.grid, config.block, params, config.dynamic_shared_nbytes)
+        artifact = program.artifact
+        is_cooperative = bool(artifact.fact(FACT_COOPERATIVE))
+        program.machine.launch(
+            artifact.entry, config.grid, config.block, params, config.dynamic_shared_nbytes, is_cooperative
+        )
 
     def open_queue(self) -> PtxQueue:
         return PtxQueue()

@@ -24,6 +24,7 @@ from .wave import Dim3, Geometry, LaunchParts, Wave
 MAX_WAVE_LANES = 1 << 15
 DEFAULT_INSTRUCTION_BUDGET = 3_000_000
 MAX_THREADS_PER_BLOCK = 1024
+GRID_WORKSPACE_NBYTES = 16
 Param = int | float | bool | bytes | np.generic
 
 
@@ -36,6 +37,7 @@ class PtxMachine:
 
     def __init__(self, text: str, memory: GlobalMemory | None = None):
         self.memory = GlobalMemory() if memory is None else memory
+        self.text = text
         self.program = Program(text, self.memory)
         self.printed: list[str] = []
 
@@ -57,12 +59,14 @@ class PtxMachine:
         block: int | Sequence[int],
         params: bytes | Sequence[Param] = (),
         dynamic_shared_nbytes: int = 0,
+        is_cooperative: bool = False,
         instruction_budget: int = DEFAULT_INSTRUCTION_BUDGET,
     ) -> None:
         """Execute a kernel to its end.
 
         grid, block: extents (x, y, z), missing ones are 1. params: the whole parameter block, or one value for each
-        parameter. instruction_budget: instructions, counted once for a group of lanes, that a wave may execute.
+        parameter. is_cooperative: all blocks execute at the same time and get a workspace for grid barriers.
+        instruction_budget: instructions, counted once for a group of lanes, that a wave may execute.
         Blocks of a wave run at the same time; where threads race, the one with the highest number wins.
         Raises PtxFault, which names instruction, block and thread; PtxError for a launch that cannot be.
         """
@@ -71,19 +75,25 @@ class PtxMachine:
         _check_shape(code, grid, block)
         data = params if isinstance(params, bytes) else pack_params(code.function.params, params)
         _check_params(code, data)
+        per_wave = max(MAX_WAVE_LANES // Geometry(grid, block, 0, 1).padded_nthreads, 1)
+        nblocks = int(np.prod(grid))
+        if is_cooperative and nblocks > per_wave:
+            raise PtxError(f"a cooperative launch of {nblocks} blocks; {per_wave} of this size fit at once")
+        workspace = self.memory.allocate(GRID_WORKSPACE_NBYTES) if is_cooperative else 0
         parts = LaunchParts(
             self.memory,
             data,
             self.program.statics.with_dynamic(dynamic_shared_nbytes),
             dynamic_shared_nbytes,
+            workspace,
             instruction_budget,
             self.printed.append,
         )
-        per_wave = max(MAX_WAVE_LANES // Geometry(grid, block, 0, 1).padded_nthreads, 1)
-        nblocks = int(np.prod(grid))
         for first in range(0, nblocks, per_wave):
             geometry = Geometry(grid, block, first, min(per_wave, nblocks - first))
             Wave(self.program, code, geometry, parts).run()
+        if workspace:
+            self.memory.release(workspace)
         if self.program.uses_nc:
             self.memory.forget_launch()
 

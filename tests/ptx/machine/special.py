@@ -50,6 +50,9 @@ def _value(wave: Wave, name: str) -> np.ndarray | int:
         "%lanemask_ge": 0xFFFFFFFF & ~(bit - 1),
         "%dynamic_smem_size": wave.parts.dynamic_shared_nbytes,
         "%total_smem_size": wave.parts.shared_flags.size,
+        # of a cooperative launch (CUDA Toolkit, cooperative_groups/details/helpers.h)
+        "%envreg1": wave.parts.grid_workspace & 0xFFFFFFFF,
+        "%envreg2": wave.parts.grid_workspace >> 32,
         "WARP_SZ": WARP_SIZE,
     }
     if name not in values:

@@ -58,12 +58,16 @@ class Geometry:
 
 @dataclass(frozen=True)
 class LaunchParts:
-    """What a wave needs beside the program: memory, the kernel's parameters, shared memory sizes, the budget."""
+    """What a wave needs beside the program: memory, the kernel's parameters, shared memory sizes, the budget.
+
+    grid_workspace: address of a cooperative grid's workspace, else 0.
+    """
 
     memory: GlobalMemory
     params: bytes
     shared_flags: np.ndarray
     dynamic_shared_nbytes: int
+    grid_workspace: int
     instruction_budget: int
     print: Callable[[str], None]
 
