@@ -14,6 +14,8 @@ from typing import Literal
 MessagePart = str | int | float | bool | None
 NumberKind = Literal["int", "uint", "float", "bool"]
 MAX_SITE_NUMBERS = 4
+#: Ways to one site that are told apart; a message that names more helps nobody.
+MAX_TRACES = 4
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,17 @@ class Hole:
 
 @dataclass(frozen=True)
 class Site:
-    """`exception` is "module:qualname". IndexError sites of bounds checks have the holes (index, axis, size)."""
+    """`exception` is "module:qualname". IndexError sites of bounds checks have the holes (index, axis, size).
+
+    frame: the line that throws, which may lie in a library. traces: the user's lines that lead there, innermost first,
+    the kernel's own line last; one trace for each way, at most MAX_TRACES.
+    """
 
     exception: str
     arguments: tuple[MessagePart | Hole, ...]
     frame: Frame
     is_bounds_check: bool = False
+    traces: tuple[tuple[Frame, ...], ...] = ()
 
     @property
     def content_id(self) -> int:

@@ -43,6 +43,7 @@ class ContextCallConv(MinimalCallConv):
         slot = cgutils.alloca_once(builder, return_type)
         builder.store(cgutils.get_null_value(return_type), slot)
         packed = self._get_arg_packer(argtys).as_arguments(builder, args)
+        self.context.active_code_library.add_call(builder.function.name, callee.name)
         code = builder.call(callee, [slot, builder.function.args[1], *packed])
         status = self._get_return_status(builder, code)
         return status, self.context.get_returned_value(builder, resty, builder.load(slot))
@@ -94,7 +95,7 @@ class ContextCallConv(MinimalCallConv):
             self.set_static_user_exc(builder, None)
             builder.branch(try_block["target"])
             return
-        content_id = self.context.active_code_library.add_site(site)
+        content_id = self.context.active_code_library.add_site(site, builder.function.name)
         site_index = call_placeholder(builder, site_symbol(content_id), I32)
         padded = [*numbers, *[I64(0)] * (MAX_SITE_NUMBERS - len(numbers))]
         call_intrinsic(builder, "gpu.throw", site_index, *padded)

@@ -6,6 +6,7 @@ Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from llvmlite import ir
@@ -19,6 +20,15 @@ DATA_LAYOUT = "e-p:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:12
 UNKNOWN_FRAME = Frame(function="<unknown>", filename="<unknown>", first_line=0, line_offset=0)
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call that was lowered: symbols of the two functions and the caller's line."""
+
+    caller: str
+    callee: str
+    frame: Frame
+
+
 class DeviceLibrary(CodeLibrary):
     """The modules of one compiled function, the libraries it calls into, and its exception sites."""
 
@@ -26,7 +36,9 @@ class DeviceLibrary(CodeLibrary):
         super().__init__(codegen, name)
         self._modules: list[ir.Module] = []
         self._linked: list[DeviceLibrary] = []
-        self._sites: dict[int, Site] = {}
+        self._late_callees: list[str] = []
+        self._sites: dict[int, tuple[Site, tuple[str, ...]]] = {}
+        self._calls: dict[Call, None] = {}
         self.current_frame = UNKNOWN_FRAME
         self.overload_modules: frozenset[str] = frozenset()
 
@@ -42,13 +54,25 @@ class DeviceLibrary(CodeLibrary):
     def finalize(self) -> None:
         self._finalized = True
 
-    def add_site(self, site: Site) -> int:
-        """Note an exception site and return its content id. Raises ValueError if another site has the same id."""
+    def add_site(self, site: Site, owner: str) -> int:
+        """Note an exception site in the function `owner` and return its content id.
+
+        Raises ValueError if another site has the same id.
+        """
         content_id = site.content_id
-        known = self._sites.setdefault(content_id, site)
-        if known.arguments != site.arguments or known.exception != site.exception:
+        known, owners = self._sites.get(content_id, (site, ()))
+        if (known.arguments, known.exception) != (site.arguments, site.exception):
             raise ValueError(f"exception sites {known} and {site} have the same id {content_id:#x}")
+        self._sites[content_id] = known, tuple(dict.fromkeys((*owners, owner)))
         return content_id
+
+    def add_late_callee(self, symbol: str) -> None:
+        """Note a call to a function that is still being compiled; its library is looked up when linking."""
+        self._late_callees.append(symbol)
+
+    def add_call(self, caller: str, callee: str) -> None:
+        """Note that the current line calls a function."""
+        self._calls[Call(caller, callee, self.current_frame)] = None
 
     def walk(self) -> Iterator[DeviceLibrary]:
         """This library, then all that it needs, each once."""
@@ -59,7 +83,8 @@ class DeviceLibrary(CodeLibrary):
             if id(library) not in seen:
                 seen.add(id(library))
                 yield library
-                pending.extend(reversed(library._linked))
+                late = [self.codegen.library_of(symbol) for symbol in library._late_callees]
+                pending.extend(reversed((*library._linked, *late)))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -71,8 +96,18 @@ class DeviceLibrary(CodeLibrary):
         for library in self.walk():
             yield from library.texts
 
-    def all_sites(self) -> dict[int, Site]:
-        return {content_id: site for library in self.walk() for content_id, site in library._sites.items()}
+    def all_sites(self) -> dict[int, tuple[Site, tuple[str, ...]]]:
+        """Exception sites by content id, each with the functions that hold it."""
+        merged: dict[int, tuple[Site, tuple[str, ...]]] = {}
+        for library in self.walk():
+            for content_id, (site, owners) in library._sites.items():
+                _site, known = merged.get(content_id, (site, ()))
+                merged[content_id] = site, tuple(dict.fromkeys((*known, *owners)))
+        return merged
+
+    def all_calls(self) -> Iterator[Call]:
+        for library in self.walk():
+            yield from library._calls
 
     def all_overload_modules(self) -> frozenset[str]:
         """Users' modules whose overloads took part in this function or in what it calls."""
@@ -98,6 +133,15 @@ class DeviceCodegen(Codegen):
 
     def __init__(self, target_name: str):
         self._target_name = target_name
+        self._libraries: dict[str, DeviceLibrary] = {}
+
+    def note_library(self, symbol: str, library: DeviceLibrary) -> None:
+        """Remember which library defines a function."""
+        self._libraries[symbol] = library
+
+    def library_of(self, symbol: str) -> DeviceLibrary:
+        """The library that defines a function. Raises KeyError."""
+        return self._libraries[symbol]
 
     def _create_empty_module(self, name: str) -> ir.Module:
         module = ir.Module(name)

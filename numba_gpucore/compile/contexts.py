@@ -45,6 +45,7 @@ from numba_gpucore.compile.numba_api import (
     cgutils,
     debuginfo,
     global_compiler_lock,
+    imputils,
     itanium_mangler,
     targetconfig,
     types,
@@ -156,6 +157,16 @@ class DeviceTargetContext(NoContainers, BaseContext):
         if isinstance(ty, types.Dispatcher):
             return self.get_dummy_value()
         return super().get_constant_generic(builder, ty, val)
+
+    def call_unresolved(self, builder, name, sig, args):
+        """A call that closes a cycle of recursion: the callee is still being compiled, linking will find it by name."""
+        callee_type = self.call_conv.get_function_type(sig.return_type, sig.args)
+        callee = cgutils.get_or_insert_function(builder.module, callee_type, name)
+        self.active_code_library.add_late_callee(name)
+        status, result = self.call_conv.call_function(builder, callee, sig.return_type, sig.args, args)
+        with cgutils.if_unlikely(builder, status.is_error):
+            self.call_conv.return_status_propagate(builder, status)
+        return imputils.fix_returning_optional(self, builder, sig, status, result)
 
     def make_constant_array(self, builder, typ, ary):
         """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""

@@ -1,4 +1,4 @@
-"""One compiler for each target: contexts, flags and device functions. Before: driver, dispatcher. After: Numba's passes."""
+"""One compiler for each target: contexts and device functions. Before: driver, dispatcher. After: Numba's passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Device functions as Numba sees them. Before: a kernel's bytecode mentions one. After: pass_pipeline, for each signature.
+"""Device functions as Numba sees them. Before: a kernel mentions one. After: pass_pipeline, for each signature.
 
 These dispatchers are never called from Python: they compile for a caller on the device, under the caller's flags.
 """

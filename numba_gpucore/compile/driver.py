@@ -14,6 +14,7 @@ from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
 from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.params import lay_out_params
+from numba_gpucore.compile.call_chains import sites_with_traces
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.job import Job
@@ -69,7 +70,8 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     slots = lay_out_params(request.arg_types)
     entry_module = build_entry(result, request, slots, entry)
     texts = [str(entry_module), *result.library.module_texts()]
-    module, job = link_kernel(request, entry, slots, texts, result.library.all_sites())
+    sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
+    module, job = link_kernel(request, entry, slots, texts, sites)
     validate_module(module, job)
     return Lowered(module, job, result)
 

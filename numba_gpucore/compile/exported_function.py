@@ -14,6 +14,7 @@ from typing import Any, Literal
 from llvmlite import ir
 
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.compile.call_chains import sites_with_traces
 from numba_gpucore.compile.driver import Lowered, lower_function
 from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.linking import link_kernel
@@ -34,7 +35,8 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
     symbol = name or _default_symbol(result, request, abi)
     wrapper = _build_wrapper(result, request, symbol, abi)
     texts = [str(wrapper), *result.library.module_texts()]
-    module, job = link_kernel(request, symbol, (), texts, result.library.all_sites())
+    sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
+    module, job = link_kernel(request, symbol, (), texts, sites)
     validate_module(module, job)
     return Lowered(module, job, result)
 

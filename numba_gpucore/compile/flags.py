@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import NumberRules
-from numba_gpucore.compile.numba_api import Flags, FlagOption, targetconfig
+from numba_gpucore.compile.numba_api import FlagOption, Flags, targetconfig
 
 #: What a callee takes over from its caller unless it says otherwise.
 INHERITED_FLAGS = (

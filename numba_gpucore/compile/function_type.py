@@ -1,7 +1,7 @@
 """The type of a device function as a value. Before: dispatcher. After: typing and lowering of programs that mention it.
 
-A type of our own, because Numba's experimental function types lower a Dispatcher constant to its address in this process
-as soon as anything has imported them.
+A type of our own, because Numba's experimental function types lower a Dispatcher constant to its address in this
+process as soon as anything has imported them.
 """
 
 from __future__ import annotations

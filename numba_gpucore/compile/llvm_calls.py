@@ -1,4 +1,4 @@
-"""Calls to neutral intrinsics and placeholders while a function is lowered. Before: intrinsics. After: lower/, call_conv."""
+"""Calls to neutral intrinsics and placeholders, for lowering. Before: intrinsics. After: lower/, call_conv."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Every name that we take from inside Numba, so that a new Numba version is checked in one place.
 
-Before: nothing. After: the rest of `compile` and `runtime`. Public Numba API (`numba.extending`) is imported where used.
+Before: nothing. After: the rest of `compile`, and `runtime`. Public Numba API (`numba.extending`) is imported where
+used.
 """
 
 from numba.core import (

@@ -60,6 +60,7 @@ class PackResult(LoweringPass):
 
     def run_pass(self, state):
         lowered = state["cr"]
+        state.targetctx.codegen().note_library(lowered.fndesc.mangled_name, state.library)
         state.library.overload_modules = overload_modules(state.typemap)
         state["cr"] = compiler.compile_result(
             typing_context=state.typingctx,

@@ -147,7 +147,7 @@ class WeakLiteralTyping:
             self._stores = before
 
     def can_convert(self, fromty, toty):
-        # Without float64 cases, Numba would choose (int64, int64) for `0 + float32`: float → int happens in stores only.
+        # Without float64 cases, Numba would choose (int64, int64) for `0 + float32`: only stores turn float into int.
         is_float = isinstance(fromty, (types.Float, WeakFloat))
         if is_float and isinstance(toty, types.Integer) and not active_flag("has_float64") and not self._stores:
             return None

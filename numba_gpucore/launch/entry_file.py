@@ -103,4 +103,5 @@ def _site_from_json(data: dict[str, Any]) -> Site:
     arguments: list[MessagePart | Hole] = [
         Hole(part["hole"]) if "hole" in part else part["constant"] for part in data["arguments"]
     ]
-    return Site(data["exception"], tuple(arguments), Frame(**data["frame"]), data["is_bounds_check"])
+    traces = tuple(tuple(Frame(**frame) for frame in trace) for trace in data["traces"])
+    return Site(data["exception"], tuple(arguments), Frame(**data["frame"]), data["is_bounds_check"], traces)

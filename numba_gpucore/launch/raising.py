@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import inspect
 import os
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType
 from typing import Any, NoReturn
 
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.mailbox import ThrowReport, read_mailbox
-from numba_gpucore.base.site import Hole, NumberKind, Site
+from numba_gpucore.base.site import Frame, Hole, NumberKind, Site
 
 _NUMBER_CODES: dict[NumberKind, str] = {"int": "<q", "uint": "<Q", "float": "<d"}
 
@@ -53,7 +55,8 @@ def raise_from_site(
         error = _user_error(report, site, numbers, py_func, _place(report, site, kernel_name))
     error.block, error.thread = report.block, report.thread  # type: ignore[attr-defined]
     error.kernel, error.count = kernel_name, report.count  # type: ignore[attr-defined]
-    raise error from None
+    outermost_first = (site.traces or ((site.frame,),))[0][::-1]
+    raise_at(outermost_first, error)
 
 
 def _decode_number(pattern: int, kind: NumberKind) -> int | float | bool:
@@ -67,11 +70,51 @@ def _decode_numbers(report: ThrowReport, site: Site) -> tuple[int | float | bool
 
 
 def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
-    where = f"{os.path.basename(site.frame.filename)}:{site.frame.line}"
-    if site.frame.function != kernel_name:
-        where += f", in device function '{site.frame.function}'"
     failed = "1 thread" if report.count == 1 else f"{report.count} threads"
-    return f"kernel '{kernel_name}' ({where}), block {report.block}, thread {report.thread}; {failed} failed"
+    return (
+        f"kernel '{kernel_name}' ({describe_traces(site, kernel_name)}), "
+        f"block {report.block}, thread {report.thread}; {failed} failed"
+    )
+
+
+def describe_traces(site: Site, kernel_name: str) -> str:
+    """`saxpy.py:12, in device function 'load' called at saxpy.py:20`; several ways to a site are joined by "or"."""
+    return " or ".join(dict.fromkeys(_describe_trace(trace, kernel_name) for trace in site.traces or ((site.frame,),)))
+
+
+def _describe_trace(trace: tuple[Frame, ...], kernel_name: str) -> str:
+    innermost, *callers = trace
+    text = _file_line(innermost)
+    if callers or innermost.function != kernel_name:
+        text += f", in device function '{innermost.function}'"
+    for position, caller in enumerate(callers):
+        is_last = position == len(callers) - 1
+        text += f" called at {_file_line(caller)}"
+        text += "" if is_last else f" in '{caller.function}'"
+    return text
+
+
+def _file_line(frame: Frame) -> str:
+    return f"{os.path.basename(frame.filename)}:{frame.line}"
+
+
+def raise_at(frames: Sequence[Frame], error: BaseException) -> NoReturn:
+    """Raise with a traceback that ends in the given lines of source, outermost first.
+
+    Each frame is a code object of its own with that file, line and function name: tracebacks and debuggers show the
+    user's source, though the line never ran on the host.
+    """
+    call: Callable[[], Any] = functools.partial(exec, *_line_code(frames[-1], "raise error from None", error=error))
+    for frame in reversed(frames[:-1]):
+        call = functools.partial(exec, *_line_code(frame, "call()", call=call))
+    call()
+    raise AssertionError("unreachable: the innermost frame raises")
+
+
+def _line_code(frame: Frame, statement: str, **names: Any) -> tuple[CodeType, dict[str, Any]]:
+    # `co_qualname` follows `co_name` only where replace() knows it (Python 3.11).
+    code = compile("\n" * (max(frame.line, 1) - 1) + statement, frame.filename, "exec")
+    return code.replace(co_name=frame.function), names
 
 
 def _bounds_error(

@@ -168,12 +168,15 @@ def rebase_sites(artifact: Artifact, print_: Fingerprint) -> Artifact:
     for function in print_.functions:
         live.setdefault(function.__qualname__, function)
 
-    def rebase(site: Site) -> Site:
-        function = live.get(site.frame.function)
+    def rebase(frame: Frame) -> Frame:
+        function = live.get(frame.function)
         if function is None:
-            return site
+            return frame
         code = function.__code__
-        frame = Frame(site.frame.function, code.co_filename, code.co_firstlineno, site.frame.line_offset)
-        return replace(site, frame=frame)
+        return Frame(frame.function, code.co_filename, code.co_firstlineno, frame.line_offset)
 
-    return replace(artifact, sites=tuple(map(rebase, artifact.sites)))
+    def rebase_site(site: Site) -> Site:
+        traces = tuple(tuple(map(rebase, trace)) for trace in site.traces)
+        return replace(site, frame=rebase(site.frame), traces=traces)
+
+    return replace(artifact, sites=tuple(map(rebase_site, artifact.sites)))

@@ -1,0 +1,57 @@
+"""From which calls an exception site can be reached. Before: lowering notes calls and sites. After: Artifact.sites.
+
+Device functions are inlined and a throw only knows its site, so the chain of calls is found here, at no cost on the
+device: the call graph tells it, and where several paths lead to a site all of them are told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numba
+
+from numba_gpucore.base.site import MAX_TRACES, Frame, Site
+from numba_gpucore.compile.code_library import Call, DeviceLibrary
+
+_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARY_FOLDERS = tuple(os.path.join(folder, "") for folder in (_OWN_FOLDER, os.path.dirname(numba.__file__)))
+
+
+def sites_with_traces(library: DeviceLibrary, kernel_symbol: str) -> dict[int, Site]:
+    """Every exception site below a kernel, with its traces; frames inside Numba or this project are left out."""
+    callers: dict[str, list[Call]] = {}
+    for call in library.all_calls():
+        callers.setdefault(call.callee, []).append(call)
+    return {
+        content_id: replace(site, traces=_traces(site, owners, callers, kernel_symbol))
+        for content_id, (site, owners) in library.all_sites().items()
+    }
+
+
+def _traces(
+    site: Site, owners: Iterable[str], callers: dict[str, list[Call]], kernel_symbol: str
+) -> tuple[tuple[Frame, ...], ...]:
+    found: dict[tuple[Frame, ...], None] = {}
+    for owner in owners:
+        for path in _paths_to_kernel(owner, callers, kernel_symbol, frozenset()):
+            trace = tuple(frame for frame in (site.frame, *path) if not frame.filename.startswith(_LIBRARY_FOLDERS))
+            if trace:
+                found[trace] = None
+            if len(found) == MAX_TRACES:
+                return tuple(found)
+    return tuple(found)
+
+
+def _paths_to_kernel(
+    symbol: str, callers: dict[str, list[Call]], kernel_symbol: str, seen: frozenset[str]
+) -> Iterator[tuple[Frame, ...]]:
+    """The frames of the calls that lead to `symbol`, innermost first; recursion is followed once."""
+    if symbol == kernel_symbol:
+        yield ()
+        return
+    for call in callers.get(symbol, ()):
+        if call.caller not in seen and call.caller != symbol:
+            for outer in _paths_to_kernel(call.caller, callers, kernel_symbol, seen | {symbol}):
+                yield (call.frame, *outer)

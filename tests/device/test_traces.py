@@ -1,0 +1,110 @@
+"""Exceptions lead back to the user's lines: the message names the chain of calls, the traceback ends in the source."""
+
+import os
+import traceback
+
+import numpy as np
+import pytest
+
+import numba_metal
+import numba_ptxplus
+
+HERE = os.path.basename(__file__)
+
+
+@pytest.fixture(params=[numba_metal, numba_ptxplus], ids=["metal", "ptxplus"])
+def gpu(request):
+    return request.param
+
+
+def line_of(function, text):
+    """The line number of the first source line of `function` that contains `text`."""
+    code = function.__code__
+    with open(__file__) as file:
+        lines = file.read().splitlines()
+    return next(n for n in range(code.co_firstlineno, len(lines) + 1) if text in lines[n - 1])
+
+
+def load(x, i):
+    return x[i + 10]
+
+
+def middle(x, i):
+    return load(x, i) + 1
+
+
+def fails(kernel, *args):
+    with pytest.raises((IndexError, ValueError)) as caught:
+        kernel[1, 1](*args)
+    frames = [
+        (os.path.basename(f.filename), f.lineno, f.name) for f in traceback.extract_tb(caught.value.__traceback__)
+    ]
+    return str(caught.value), frames
+
+
+def test_throw_in_the_kernel_itself(gpu):
+    def kernel(x):
+        x[12] = 1
+
+    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    line = line_of(kernel, "x[12]")
+    assert f"({HERE}:{line}), block (0, 0, 0)" in message
+    assert frames[-1] == (HERE, line, kernel.__qualname__)
+
+
+def test_throw_two_calls_deep_names_both_call_sites(gpu):
+    inner = gpu.jit(device=True)(load)
+
+    @gpu.jit(device=True)
+    def outer(x, i):
+        return inner(x, i) + 1
+
+    def kernel(x):
+        x[0] = outer(x, 0)
+
+    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    lines = [line_of(kernel, "= outer"), line_of(outer.py_func, "return inner"), line_of(load, "i + 10")]
+    assert f"({HERE}:{lines[2]}, in device function 'load' called at {HERE}:{lines[1]} in '" in message
+    assert f"' called at {HERE}:{lines[0]}), block" in message
+    assert [frame[1] for frame in frames[-3:]] == lines
+    assert frames[-1] == (HERE, lines[2], "load")
+
+
+def test_two_ways_to_one_site_are_both_named(gpu):
+    inner = gpu.jit(device=True)(load)
+
+    def kernel(x):
+        x[0] = inner(x, 0)
+        x[1] = inner(x, 1)
+
+    message, _frames = fails(gpu.jit(kernel), np.zeros(4))
+    first, second = line_of(kernel, "inner(x, 0)"), line_of(kernel, "inner(x, 1)")
+    assert f"called at {HERE}:{first} or " in message
+    assert f"called at {HERE}:{second})" in message
+
+
+def test_throw_inside_numba_is_told_at_the_users_line(gpu):
+    """`range` with step 0 throws in Numba's own implementation, where no user wrote anything."""
+
+    def kernel(x):
+        for i in range(0, 3, int(x[0])):
+            x[1] = i
+
+    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    line = line_of(kernel, "range(")
+    assert f"{HERE}:{line}" in message
+    assert frames[-1][:2] == (HERE, line)
+
+
+def test_recursion_is_followed_once():
+    @numba_ptxplus.jit(device=True)
+    def down(x, n):
+        if n == 0:
+            return x[99]
+        return down(x, n - 1)
+
+    def kernel(x):
+        x[0] = down(x, 3)
+
+    message, _frames = fails(numba_ptxplus.jit(kernel), np.zeros(4))
+    assert f"called at {HERE}:{line_of(kernel, '= down')}" in message
