@@ -44,7 +44,7 @@ ARTIFACT = Artifact(
     shared_nbytes=64,
     sites=(
         Site("builtins:IndexError", (Hole("int"),) * 3, FRAME, is_bounds_check=True),
-        Site("my.module:Bad", ("text", 1, 2.5, True, None, Hole("float")), FRAME),
+        Site("my.module:Bad", ("text", 1, 2.5, True, None, Hole("float")), FRAME, traces=((FRAME, FRAME), (FRAME,))),
     ),
     backend_facts=(("frame_nbytes", 256),),
 )
