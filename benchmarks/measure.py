@@ -97,11 +97,6 @@ def compare(ours: Function, peer: Function, plan: Plan) -> Comparison:
     )
 
 
-def median_seconds(function: Function, plan: Plan) -> float:
-    """Median time of one call, without a peer."""
-    return compare(function, function, plan).ours_s
-
-
 class ForeignClock:
     """Share of the machine's CPU time that other processes used since this clock was made. Linux only."""
 
