@@ -8,6 +8,7 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Site
 from numba_gpucore.base.target import Target
 
@@ -62,6 +63,7 @@ class Artifact:
     sites: tuple[Site, ...]
     backend_facts: tuple[tuple[str, int], ...] = ()
     sources: tuple[SourceCheck, ...] = ()
+    print_lines: tuple[PrintLine, ...] = ()
 
     def fact(self, name: str) -> int:
         """The value of one of `backend_facts`. Raises KeyError."""

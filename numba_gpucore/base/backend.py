@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.print_ring import TakenPrints
 
 Dim3 = tuple[int, int, int]
 
@@ -109,6 +110,9 @@ class Device(Protocol):
 
     def take_mailbox(self) -> bytes:
         """Return the mailbox's bytes and reset it, if any thread threw; else bytes of zero. Cheap; never waits."""
+
+    def take_prints(self) -> TakenPrints:
+        """Take what threads printed. Asked only where a loaded program has `print_lines`. Never waits."""
 
     def program_of(self, number: int) -> Program | None:
         """The loaded program that has this number."""

@@ -12,7 +12,8 @@ from typing import Literal
 
 #: A constant of the message, or a hole to be filled with the next number from the mailbox.
 MessagePart = str | int | float | bool | None
-NumberKind = Literal["int", "uint", "float", "bool"]
+#: "float" is float64.
+NumberKind = Literal["int", "uint", "float", "bool", "float16", "float32"]
 MAX_SITE_NUMBERS = 4
 #: Ways to one site that are told apart; a message that names more helps nobody.
 MAX_TRACES = 4
@@ -44,6 +45,13 @@ class Hole:
 
 
 @dataclass(frozen=True)
+class Text:
+    """An f-string: one argument whose text is put together on the host."""
+
+    parts: tuple[MessagePart | Hole, ...]
+
+
+@dataclass(frozen=True)
 class Site:
     """`exception` is "module:qualname". IndexError sites of bounds checks have the holes (index, axis, size).
 
@@ -52,7 +60,7 @@ class Site:
     """
 
     exception: str
-    arguments: tuple[MessagePart | Hole, ...]
+    arguments: tuple[MessagePart | Hole | Text, ...]
     frame: Frame
     is_bounds_check: bool = False
     traces: tuple[tuple[Frame, ...], ...] = ()
@@ -66,4 +74,5 @@ class Site:
 
     @property
     def holes(self) -> tuple[Hole, ...]:
-        return tuple(part for part in self.arguments if isinstance(part, Hole))
+        parts = (part for one in self.arguments for part in (one.parts if isinstance(one, Text) else (one,)))
+        return tuple(part for part in parts if isinstance(part, Hole))

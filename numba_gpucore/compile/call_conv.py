@@ -9,15 +9,18 @@ is caught too, but has been handed to `gpu.throw` before, so the host raises it 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, NumberKind, Site
+from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, Site, Text
 from numba_gpucore.compile.intrinsics import site_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors, types
+from numba_gpucore.compile.lower.number_bits import narrow_bits, to_i64, wide_bits
+from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
+from numba_gpucore.compile.passes.rewrite_texts import TextStart
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -58,27 +61,35 @@ class ContextCallConv(MinimalCallConv):
         self._throw(builder, self._make_site(exc, arguments, loc), [])
 
     def return_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
-        parts: list[MessagePart | Hole] = []
+        arguments: list[MessagePart | Hole | Text] = []
         numbers: list[ir.Value] = []
-        for argument, type_ in zip(exc_args, nb_types, strict=True):
-            if isinstance(argument, ir.Value):
-                kind, bits = _number_bits(builder, self.context, argument, type_)
-                parts.append(Hole(kind))
-                numbers.append(bits)
+        given = iter(zip(exc_args, nb_types, strict=True))
+
+        def part(argument, type_, bits_of) -> MessagePart | Hole:
+            if not isinstance(argument, ir.Value):
+                return _constant_part(argument)
+            kind, bits = bits_of(self.context, builder, argument, type_)
+            numbers.append(bits)
+            return Hole(kind)
+
+        for argument, type_ in given:
+            if isinstance(argument, TextStart):
+                parts = itertools.islice(given, argument.count)
+                arguments.append(Text(tuple(part(value, type_, narrow_bits) for value, type_ in parts)))
             else:
-                parts.append(_constant_part(argument))
+                arguments.append(part(argument, type_, wide_bits))
         if len(numbers) > MAX_SITE_NUMBERS:
             raise errors.UnsupportedError(
                 f"an exception in a kernel can carry {MAX_SITE_NUMBERS} numbers, this one has {len(numbers)}", loc
             )
-        self._throw(builder, self._make_site(exc, tuple(parts), loc), numbers)
+        self._throw(builder, self._make_site(exc, tuple(arguments), loc), numbers)
 
     def return_bounds_error(self, builder, index, axis, size):
         """Throw IndexError for `index` (before wraparound), both i64 values; `axis` an int or an integer value."""
         hole = Hole("int")
         site = self._make_site(IndexError, (hole, hole, hole), None, is_bounds_check=True)
-        axis_value = I64(axis) if isinstance(axis, int) else _to_i64(builder, axis, signed=True)
-        numbers = [_to_i64(builder, index, signed=True), axis_value, _to_i64(builder, size, signed=True)]
+        axis_value = I64(axis) if isinstance(axis, int) else to_i64(builder, axis, signed=True)
+        numbers = [to_i64(builder, index, signed=True), axis_value, to_i64(builder, size, signed=True)]
         self._throw(builder, site, numbers)
 
     def _make_site(self, exception, arguments, loc, is_bounds_check=False) -> Site:
@@ -144,22 +155,3 @@ class ContextCallConv(MinimalCallConv):
 
 def _constant_part(value: Any) -> MessagePart:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def _to_i64(builder, value, signed: bool):
-    if value.type.width == 64:
-        return value
-    return builder.sext(value, I64) if signed else builder.zext(value, I64)
-
-
-def _number_bits(builder, context, value, type_) -> tuple[NumberKind, ir.Value]:
-    """The kind of a number and its 64-bit pattern. Raises UnsupportedError for what is no real number."""
-    match type_:
-        case types.Boolean():
-            return "bool", builder.zext(value, I64)
-        case types.Integer(signed=signed):
-            return ("int" if signed else "uint"), _to_i64(builder, value, signed)
-        case types.Float():
-            return "float", builder.bitcast(context.cast(builder, value, type_, types.float64), I64)
-        case _:
-            raise errors.UnsupportedError(f"an exception in a kernel can carry numbers, not a value of type {type_}")

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from llvmlite import ir
 
+from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
 
@@ -39,6 +40,7 @@ class DeviceLibrary(CodeLibrary):
         self._late_callees: list[str] = []
         self._sites: dict[int, tuple[Site, tuple[str, ...]]] = {}
         self._calls: dict[Call, None] = {}
+        self._print_lines: dict[int, PrintLine] = {}
         self.current_frame = UNKNOWN_FRAME
         self.overload_modules: frozenset[str] = frozenset()
 
@@ -65,6 +67,13 @@ class DeviceLibrary(CodeLibrary):
             raise ValueError(f"exception sites {known} and {site} have the same id {content_id:#x}")
         self._sites[content_id] = known, tuple(dict.fromkeys((*owners, owner)))
         return content_id
+
+    def add_print_line(self, line: PrintLine) -> int:
+        """Note a printed line and return its content id. Raises ValueError if another line has the same id."""
+        known = self._print_lines.setdefault(line.content_id, line)
+        if known != line:
+            raise ValueError(f"printed lines {known} and {line} have the same id {line.content_id:#x}")
+        return line.content_id
 
     def add_late_callee(self, symbol: str) -> None:
         """Note a call to a function that is still being compiled; its library is looked up when linking."""
@@ -104,6 +113,10 @@ class DeviceLibrary(CodeLibrary):
                 _site, known = merged.get(content_id, (site, ()))
                 merged[content_id] = site, tuple(dict.fromkeys((*known, *owners)))
         return merged
+
+    def all_print_lines(self) -> dict[int, PrintLine]:
+        """Printed lines by content id."""
+        return {content_id: line for library in self.walk() for content_id, line in library._print_lines.items()}
 
     def all_calls(self) -> Iterator[Call]:
         for library in self.walk():

@@ -53,6 +53,7 @@ def compile_kernel(request: CompileRequest) -> Artifact:
         code=codegen.assemble(text, job),
         shared_nbytes=_shared_nbytes(job),
         sites=job.sites,
+        print_lines=job.print_lines,
         backend_facts=codegen.facts(module, job),
         sources=check_sources(lowered.result.library.all_overload_modules()),
     )
@@ -71,7 +72,7 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     entry_module = build_entry(result, request, slots, entry)
     texts = [str(entry_module), *result.library.module_texts()]
     sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
-    module, job = link_kernel(request, entry, slots, texts, sites)
+    module, job = link_kernel(request, entry, slots, texts, sites, result.library.all_print_lines())
     validate_module(module, job)
     return Lowered(module, job, result)
 

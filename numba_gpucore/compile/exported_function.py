@@ -36,7 +36,7 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
     wrapper = _build_wrapper(result, request, symbol, abi)
     texts = [str(wrapper), *result.library.module_texts()]
     sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
-    module, job = link_kernel(request, symbol, (), texts, sites)
+    module, job = link_kernel(request, symbol, (), texts, sites, result.library.all_print_lines())
     validate_module(module, job)
     return Lowered(module, job, result)
 

@@ -7,7 +7,8 @@ never rewritten; one that leaves an entry undefined fails `check_definitions`.
 Placeholders carry their facts in their names, since each is different:
 
 * `gpu.shared.<nbytes>.<align>.<name>`: `ptr (ptr ctx)`, address of a static shared array;
-* `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits).
+* `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits);
+* `gpu.line.<id>`: `i32 ()`, index of a printed line likewise; linking defines these, so no back-end sees them.
 """
 
 from __future__ import annotations
@@ -114,6 +115,18 @@ def _memory_and_errors() -> list[Intrinsic]:
     ]
 
 
+def _printing() -> list[Intrinsic]:
+    """The ring of `base.print_ring`. A place is even; -1 means that there is no room."""
+    return [
+        # line index, words of the record; reserves them and writes program and line: the place
+        Intrinsic("gpu.print.begin", "i32", ("i32", "i32")),
+        # place, position among the numbers, bit pattern
+        Intrinsic("gpu.print.number", "void", ("i32", "i32", "i64")),
+        # place, words of the record: the record is complete
+        Intrinsic("gpu.print.end", "void", ("i32", "i32")),
+    ]
+
+
 #: Functions of reals that a device must supply: `gpu.math.<name>.<f16|f32|f64>`. What LLVM has as an intrinsic that
 #: every code generator takes (fabs, floor, ceil, trunc, sqrt, fma, copysign, minnum, maxnum, roundeven) is not here.
 MATH_UNARY = (
@@ -140,6 +153,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         *_synchronisation(),
         *_warp_exchange(),
         *_memory_and_errors(),
+        *_printing(),
         *_math(),
     )
 }
@@ -167,6 +181,14 @@ def parse_shared_symbol(symbol: str) -> SharedArray | None:
 
 def site_symbol(content_id: int) -> str:
     return f"gpu.site.{content_id:016x}"
+
+
+def line_symbol(content_id: int) -> str:
+    return f"gpu.line.{content_id:016x}"
+
+
+def parse_line_symbol(symbol: str) -> int | None:
+    return int(symbol.removeprefix("gpu.line."), 16) if symbol.startswith("gpu.line.") else None
 
 
 def parse_site_symbol(symbol: str) -> int | None:

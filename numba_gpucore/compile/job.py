@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.params import ParamSlot
+from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Site
 from numba_gpucore.compile.intrinsics import SharedArray
 
@@ -24,4 +25,5 @@ class Job:
     intrinsics: frozenset[str]
     shared_arrays: tuple[SharedArray, ...]
     sites: tuple[Site, ...]
+    print_lines: tuple[PrintLine, ...] = ()
     has_recursion: bool = False

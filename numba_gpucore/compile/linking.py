@@ -14,10 +14,13 @@ import llvmlite.binding as llvm
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.params import ParamSlot
+from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Site
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
     SharedArray,
+    line_symbol,
+    parse_line_symbol,
     parse_shared_symbol,
     parse_site_symbol,
     shared_symbol,
@@ -90,6 +93,7 @@ def link_kernel(
     slots: tuple[ParamSlot, ...],
     texts: list[str],
     sites: dict[int, Site],
+    print_lines: dict[int, PrintLine],
 ) -> tuple[llvm.ModuleRef, Job]:
     """Link the modules in `texts`; all functions but `entry` become internal."""
     texts = [_ENVIRONMENT.sub("", text) for text in texts]
@@ -98,6 +102,9 @@ def link_kernel(
     for old, new in renamed.items():
         texts = [text.replace(old, new) for text in texts]
     used_ids = [content_id for symbol in graph.symbols if (content_id := parse_site_symbol(symbol)) is not None]
+    line_ids = [content_id for symbol in graph.symbols if (content_id := parse_line_symbol(symbol)) is not None]
+    if line_ids:
+        texts.append(_define_lines(line_ids))
     job = Job(
         request=request,
         entry=entry,
@@ -105,9 +112,18 @@ def link_kernel(
         intrinsics=frozenset(symbol for symbol in graph.symbols if symbol in INTRINSICS),
         shared_arrays=shared_arrays,
         sites=tuple(sites[content_id] for content_id in used_ids),
+        print_lines=tuple(print_lines[content_id] for content_id in line_ids),
         has_recursion=graph.has_cycle(),
     )
     return _link_texts(texts, entry), job
+
+
+def _define_lines(line_ids: list[int]) -> str:
+    """The index of each printed line as a function."""
+    return "\n".join(
+        f"define i32 @{line_symbol(content_id)}() alwaysinline nounwind {{\n  ret i32 {index}\n}}"
+        for index, content_id in enumerate(line_ids)
+    )
 
 
 def _number_shared_arrays(symbols: Iterable[str]) -> tuple[dict[str, str], tuple[SharedArray, ...]]:

@@ -8,6 +8,7 @@ from numba.core import (
     callconv,
     cgutils,
     compiler,
+    consts,
     datamodel,
     debuginfo,
     errors,
@@ -26,11 +27,12 @@ from numba.core.callconv import MinimalCallConv
 from numba.core.codegen import Codegen, CodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
 from numba.core.descriptors import TargetDescriptor
 from numba.core.dispatcher import Dispatcher
 from numba.core.dispatcher import _FunctionCompiler as FunctionCompiler
 from numba.core.imputils import Registry as LoweringRegistry
+from numba.core.ir_utils import build_definitions
 from numba.core.options import TargetOptions
 from numba.core.runtime.context import NRTContext
 from numba.core.target_extension import (
@@ -46,6 +48,7 @@ from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegaliz
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
+from numba.core.untyped_passes import InlineClosureLikes
 from numba.cpython import cmathimpl
 from numba.np import arrayobj, npyfuncs, npyimpl, numpy_support, ufunc_db
 
@@ -64,7 +67,9 @@ __all__ = [
     "FlagOption",
     "Flags",
     "FunctionCompiler",
+    "FunctionPass",
     "IRLegalization",
+    "InlineClosureLikes",
     "LoweringPass",
     "LoweringRegistry",
     "MinimalCallConv",
@@ -75,11 +80,13 @@ __all__ = [
     "TargetOptions",
     "TypingRegistry",
     "arrayobj",
+    "build_definitions",
     "callconv",
     "cgutils",
     "cmathdecl",
     "cmathimpl",
     "compiler",
+    "consts",
     "datamodel",
     "debuginfo",
     "dispatcher_registry",

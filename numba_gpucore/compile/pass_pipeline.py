@@ -13,6 +13,7 @@ from numba_gpucore.compile.numba_api import (
     BaseNativeLowering,
     CompilerBase,
     DefaultPassBuilder,
+    InlineClosureLikes,
     IRLegalization,
     LoweringPass,
     NopythonTypeInference,
@@ -22,6 +23,7 @@ from numba_gpucore.compile.numba_api import (
     register_pass,
     typing,
 )
+from numba_gpucore.compile.passes.rewrite_texts import RewriteTexts
 from numba_gpucore.compile.sources import overload_modules
 
 
@@ -82,6 +84,8 @@ class DeviceCompiler(CompilerBase):
     def define_pipelines(self):
         passes = PassManager("device")
         passes.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
+        # Before Numba's rewrites, which take `print` and exceptions for their own.
+        passes.add_pass_after(RewriteTexts, InlineClosureLikes)
         typed = DefaultPassBuilder.define_typed_pipeline(self.state).passes
         passes.passes.extend((InferTypes if cls is NopythonTypeInference else cls, name) for cls, name in typed)
         passes.add_pass(IRLegalization, "ensure IR is legal prior to lowering")

@@ -15,7 +15,7 @@ from numba_gpucore.compile.intrinsics import INTRINSICS, SharedArray, site_symbo
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
 from numba_gpucore.cpu.math_definitions import define_math
-from numba_gpucore.cpu.shape import ProgramShape
+from numba_gpucore.cpu.shape import ProgramShape, prints
 
 #: Dynamic shared arrays all start here after the static ones.
 DYNAMIC_SHARED_ALIGN_NBYTES = 16
@@ -31,6 +31,8 @@ def read_ir(name: str) -> str:
 def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> list[str]:
     """Modules to link into the device IR; `params` are the LLVM types of the entry's parameters after the context."""
     texts = [read_ir(name) for name in shape.ir_files]
+    if prints(job):
+        texts.append(read_ir("print"))
     texts.append(define_intrinsics(job, shape))
     texts.append(define_kernel_call(job, params))
     if shape.is_coroutine:

@@ -19,6 +19,7 @@ from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.params import lay_out_params, params_nbytes
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
 from numba_gpucore.cpu.loader import LoadedObject, load_object
@@ -87,7 +88,7 @@ class CpuDevice:
         self._queues: weakref.WeakSet[CpuQueue] = weakref.WeakSet()
         self._programs: dict[int, CpuProgram] = {}
         self._numbers = itertools.count(1)
-        self._mailbox = ctypes.create_string_buffer(MAILBOX_NBYTES)
+        self._mailbox = ctypes.create_string_buffer(CHANNEL_NBYTES)
         self._mailbox_address = ctypes.addressof(self._mailbox)
         self._mailbox_lock = threading.Lock()
 
@@ -194,7 +195,7 @@ class CpuDevice:
         if mailbox[4] != b"\2":  # the lock: no report is complete
             return _NO_THROWS
         with self._mailbox_lock:
-            data = mailbox.raw
+            data = mailbox[:MAILBOX_NBYTES]
             if data[4] != _WRITTEN:
                 return _NO_THROWS
             # The lock goes last: a thread that takes it finds the rest in order.
@@ -202,6 +203,9 @@ class CpuDevice:
             ctypes.memset(self._mailbox_address, 0, 4)
             ctypes.memset(self._mailbox_address + 4, 0, 4)
             return data
+
+    def take_prints(self) -> TakenPrints:
+        return take_prints(memoryview(self._mailbox))
 
     def program_of(self, number: int) -> CpuProgram | None:
         return self._programs.get(number)

@@ -36,10 +36,16 @@ class ProgramShape:
         return replace(self, frame_nbytes=nbytes)
 
 
+def prints(job: Job) -> bool:
+    return "gpu.print.begin" in job.intrinsics
+
+
 def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
     suspending = {name for name in job.intrinsics if INTRINSICS[name].suspends}
     shares = bool(job.shared_arrays) or "gpu.dynamic_shared" in job.intrinsics
-    has_scalar_loop = bool(suspending) or has_atomics or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
+    has_scalar_loop = (
+        bool(suspending) or has_atomics or prints(job) or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
+    )
     return ProgramShape(
         is_coroutine=bool(suspending),
         uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),

@@ -15,7 +15,8 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.key import CacheKey
-from numba_gpucore.base.site import Frame, Hole, MessagePart, Site
+from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 
 MAGIC = b"NUMBAGPU\x01\n"
 _LENGTH_NBYTES = 8
@@ -38,6 +39,7 @@ def encode_entry(key: CacheKey, artifact: Artifact) -> bytes:
         "backend_facts": artifact.backend_facts,
         "sites": [_site_to_json(site) for site in artifact.sites],
         "sources": [asdict(source) for source in artifact.sources],
+        "print_lines": [_print_line_to_json(line) for line in artifact.print_lines],
         "code_nbytes": len(artifact.code),
         "code_digest": _digest(artifact.code),
     }
@@ -66,6 +68,7 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
             sites=tuple(map(_site_from_json, header["sites"])),
             backend_facts=tuple((name, value) for name, value in header["backend_facts"]),
             sources=tuple(SourceCheck(**source) for source in header["sources"]),
+            print_lines=tuple(map(_print_line_from_json, header["print_lines"])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
@@ -95,13 +98,30 @@ def _digest(data: bytes) -> str:
 
 
 def _site_to_json(site: Site) -> dict[str, Any]:
-    arguments = [{"hole": part.kind} if isinstance(part, Hole) else {"constant": part} for part in site.arguments]
-    return {**asdict(site), "arguments": arguments}
+    return {**asdict(site), "arguments": [_argument_to_json(part) for part in site.arguments]}
 
 
 def _site_from_json(data: dict[str, Any]) -> Site:
-    arguments: list[MessagePart | Hole] = [
-        Hole(part["hole"]) if "hole" in part else part["constant"] for part in data["arguments"]
-    ]
+    arguments = tuple(map(_argument_from_json, data["arguments"]))
     traces = tuple(tuple(Frame(**frame) for frame in trace) for trace in data["traces"])
-    return Site(data["exception"], tuple(arguments), Frame(**data["frame"]), data["is_bounds_check"], traces)
+    return Site(data["exception"], arguments, Frame(**data["frame"]), data["is_bounds_check"], traces)
+
+
+def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
+    if isinstance(argument, Text):
+        return {"text": [_argument_to_json(part) for part in argument.parts]}
+    return {"hole": argument.kind} if isinstance(argument, Hole) else {"constant": argument}
+
+
+def _argument_from_json(data: dict[str, Any]) -> Any:
+    if "text" in data:
+        return Text(tuple(map(_argument_from_json, data["text"])))
+    return Hole(data["hole"]) if "hole" in data else data["constant"]
+
+
+def _print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:
+    return [_argument_to_json(part) for part in line.parts]
+
+
+def _print_line_from_json(parts: list[dict[str, Any]]) -> PrintLine:
+    return PrintLine(tuple(map(_argument_from_json, parts)))

@@ -7,7 +7,6 @@ import functools
 import importlib
 import inspect
 import os
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
 from typing import Any, NoReturn
@@ -15,9 +14,8 @@ from typing import Any, NoReturn
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.mailbox import ThrowReport, read_mailbox
-from numba_gpucore.base.site import Frame, Hole, NumberKind, Site
-
-_NUMBER_CODES: dict[NumberKind, str] = {"int": "<q", "uint": "<Q", "float": "<d"}
+from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
+from numba_gpucore.launch.number_text import decode_number, number_text
 
 
 def raise_from_mailbox(
@@ -52,21 +50,15 @@ def raise_from_site(
         if report.has_details:
             error.index, error.axis, error.size = numbers  # type: ignore[attr-defined]
     else:
-        error = _user_error(report, site, numbers, py_func, _place(report, site, kernel_name))
+        error = _user_error(report, site, py_func, _place(report, site, kernel_name))
     error.block, error.thread = report.block, report.thread  # type: ignore[attr-defined]
     error.kernel, error.count = kernel_name, report.count  # type: ignore[attr-defined]
     outermost_first = (site.traces or ((site.frame,),))[0][::-1]
     raise_at(outermost_first, error)
 
 
-def _decode_number(pattern: int, kind: NumberKind) -> int | float | bool:
-    if kind == "bool":
-        return bool(pattern)
-    return struct.unpack(_NUMBER_CODES[kind], pattern.to_bytes(8, "little"))[0]  # type: ignore[no-any-return]
-
-
 def _decode_numbers(report: ThrowReport, site: Site) -> tuple[int | float | bool, ...]:
-    return tuple(_decode_number(n, hole.kind) for n, hole in zip(report.numbers, site.holes, strict=False))
+    return tuple(decode_number(n, hole.kind) for n, hole in zip(report.numbers, site.holes, strict=False))
 
 
 def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
@@ -129,16 +121,11 @@ def _bounds_error(
 def _user_error(
     report: ThrowReport,
     site: Site,
-    numbers: tuple[int | float | bool, ...],
     py_func: Callable[..., Any] | None,
     place: str,
 ) -> BaseException:
     cls = resolve_exception(site.exception, py_func)
-    remaining = iter(numbers)
-    if site.holes and not report.has_details:
-        arguments = tuple("<unknown>" if isinstance(part, Hole) else part for part in site.arguments)
-    else:
-        arguments = tuple(next(remaining) if isinstance(part, Hole) else part for part in site.arguments)
+    arguments = _arguments(report, site)
     if len(arguments) == 1 and isinstance(arguments[0], str):
         arguments = (f"{arguments[0]}\n{place}",)
     elif not arguments:
@@ -148,6 +135,25 @@ def _user_error(
     except Exception as error:
         # The class is the user's and may want other arguments than the kernel gave.
         return DeviceError(f"{site.exception}{arguments} was thrown, but could not be constructed: {error!r}\n{place}")
+
+
+def _arguments(report: ThrowReport, site: Site) -> tuple[MessagePart, ...]:
+    """What the user's exception gets. Where only site and thread are known, numbers are `"<unknown>"`."""
+    patterns = iter(report.numbers)
+
+    def text(part: MessagePart | Hole) -> str:
+        if not isinstance(part, Hole):
+            return str(part)
+        return number_text(next(patterns), part.kind) if report.has_details else "<unknown>"
+
+    def argument(part: MessagePart | Hole | Text) -> MessagePart:
+        if isinstance(part, Text):
+            return "".join(map(text, part.parts))
+        if not isinstance(part, Hole):
+            return part
+        return decode_number(next(patterns), part.kind) if report.has_details else "<unknown>"
+
+    return tuple(map(argument, site.arguments))
 
 
 def resolve_exception(path: str, py_func: Callable[..., Any] | None = None) -> type[BaseException]:

@@ -15,6 +15,7 @@ from numba_gpucore.base.backend import Backend, Device, Program
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.printing import PrintDrain
 from numba_gpucore.launch.raising import raise_from_mailbox
 from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.launch.streams import Stream
@@ -42,6 +43,7 @@ class Session:
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
         self._functions: dict[tuple[Device, int], Callable[..., Any]] = {}
+        self._drains: dict[Device, PrintDrain] = {}
 
     def backend(self, platform: Platform, kind: str) -> Backend:
         """The back-end of that name, imported now if need be."""
@@ -127,9 +129,13 @@ class Session:
     def note_function(self, device: Device, program: Program, py_func: Callable[..., Any]) -> None:
         """Remember whose code a program is, so that exceptions can name it."""
         self._functions[device, program.number] = py_func
+        if program.artifact.print_lines and device not in self._drains:
+            self._drains[device] = PrintDrain(device)
 
     def raise_pending(self, device: Device) -> None:
-        """Raise what kernel threads threw since this was last asked. Never waits."""
+        """Write out what kernel threads printed and raise what they threw since this was last asked. Never waits."""
+        if device in self._drains:
+            self._drains[device].write_out()
         mailbox = device.take_mailbox()
         if mailbox[:4] != _NO_THROW:
             raise_from_mailbox(mailbox, device, self._functions)

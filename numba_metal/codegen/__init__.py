@@ -74,7 +74,7 @@ class MetalCodegen:
         facts = {
             FACT_MATH_MODE: MATH_MODES.index("fast" if job.request.options.fastmath else "safe"),
             FACT_MSL_VERSION: 100 * version.major + version.minor,
-            FACT_THROWS: int("msl.throw" in declared),
+            FACT_THROWS: int(bool(declared & {"msl.throw", "msl.print.begin"})),
             FACT_USES_DYNAMIC_SHARED: int("msl.dynamic_shared" in declared),
         }
         return tuple(sorted(facts.items()))

@@ -117,6 +117,22 @@ def _throw(values: Values, instr: Instr) -> Expr:
     return Expr(f"{helper}({mailbox}, {launch}.program, {group}, {tid}, {', '.join(texts)})", "void")
 
 
+def _begin_print(values: Values, instr: Instr) -> Expr:
+    helper = values.helper("begin_print")
+    mailbox, launch = values.builtin("mailbox"), values.builtin("launch")
+    line, words = (values.unsigned(operand).text for operand in instr.operands)
+    return convert(Expr(f"{helper}({mailbox}, {launch}.program, {line}, {words})", "uint"), "int")
+
+
+def _print(name: str) -> Printer:
+    def printer(values: Values, instr: Instr) -> Expr:
+        helper = values.helper(name)
+        operands = ", ".join(values.unsigned(operand).text for operand in instr.operands)
+        return Expr(f"{helper}({values.builtin('mailbox')}, {operands})", "void")
+
+    return printer
+
+
 # -- SIMD groups
 
 
@@ -239,6 +255,9 @@ NEUTRAL: dict[str, Printer] = {
     "gpu.dynamic_shared": lambda values, instr: pointer(values, instr.result),
     "gpu.dynamic_shared_nbytes": _dynamic_shared_nbytes,
     "gpu.throw": _throw,
+    "gpu.print.begin": _begin_print,
+    "gpu.print.number": _print("print_number"),
+    "gpu.print.end": _print("end_print"),
     **{
         f"gpu.math.{name}.{suffix}": _math(name)
         for name in (*MATH_UNARY, *MATH_BINARY)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from numba_metal.codegen.atomic_helpers import ATOMIC_HELPERS
 from numba_metal.codegen.math_helpers import MATH_HELPERS
+from numba_metal.codegen.print_helpers import PRINT_HELPERS
 
 _UNSIGNED = {"int": "uint", "long": "ulong", "uint": "uint", "ulong": "ulong"}
 _BITS = {"uchar": 8, "ushort": 16, "uint": 32, "ulong": 64, "int": 32, "long": 64}
@@ -231,6 +232,7 @@ static inline uint match_{kind}_{type_}({type_} value, uint mask)
 _FIXED = {
     "double_bits": _DOUBLE_BITS,
     "throw_site": _THROW_SITE,
+    **PRINT_HELPERS,
     "float_class": _FLOAT_CLASS,
     "active_ballot": _BALLOT,
     "vote_equal": _VOTE_EQUAL,

@@ -4,7 +4,7 @@ The calling convention, which `numba_metal.driver` fills:
 
 =================  ================================================================================================
 buffer(0)          `constant Args&`: the parameter block of `base.params`, arrays as device pointers (gpuAddress)
-buffer(1)          `device atomic_uint* mailbox`: `base.mailbox`; only in kernels that can throw
+buffer(1)          `device atomic_uint* mailbox`: `base.mailbox`; only in kernels that throw or print
 buffer(2)          `constant Launch&`: the program's number, bytes of dynamic threadgroup memory; only where read
 threadgroup(0)     dynamic threadgroup memory; only where used
 =================  ================================================================================================

@@ -7,7 +7,7 @@ parameter              holds
 `[[buffer(0)]]`        `constant Args&`: the parameter block of `base.params`, a member a slot in the
                        order and at the offsets of the slots; address slots hold device pointers.
                        A kernel without slots does not declare it
-`[[buffer(1)]]`        `device` pointer to the mailbox of `base.mailbox`; only in kernels that throw
+`[[buffer(1)]]`        `device` pointer to the mailbox of `base.mailbox`; only in kernels that throw or print
 `[[buffer(2)]]`        `constant Launch&`: `struct Launch { ulong program; ulong dynamic_shared_nbytes; };`
                        `program` is what a throwing thread writes into the mailbox; only where needed
 `[[threadgroup(0)]]`   `threadgroup` pointer to the dynamic shared memory; only where used

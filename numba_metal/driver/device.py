@@ -16,6 +16,7 @@ from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Dim3, LaunchConfig, Limits, Memory, Program, Queue
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_metal.driver.bridge import Bridge, import_bridge
 from numba_metal.driver.event import MetalEvent
 from numba_metal.driver.memory import Allocator, MetalMemory
@@ -46,7 +47,7 @@ class MetalDevice:
         self._native = native
         self._timeout_s = timeout_s
         self._allocator = Allocator(bridge, native, self.name)
-        self._mailbox = self._allocator.allocate(MAILBOX_NBYTES)
+        self._mailbox = self._allocator.allocate(CHANNEL_NBYTES)
         self._default_queue = MetalQueue(bridge, native, timeout_s)
         self._queues: weakref.WeakSet[MetalQueue] = weakref.WeakSet([self._default_queue])
         self._programs: dict[int, MetalProgram] = {}
@@ -139,9 +140,12 @@ class MetalDevice:
         host = self._mailbox.host
         if host[:4] == _NOTHING_THROWN[:4]:
             return _NOTHING_THROWN
-        taken = bytes(host)
-        host[:] = _NOTHING_THROWN
+        taken = bytes(host[:MAILBOX_NBYTES])
+        host[:MAILBOX_NBYTES] = _NOTHING_THROWN
         return taken
+
+    def take_prints(self) -> TakenPrints:
+        return take_prints(self._mailbox.host)
 
 
 def _check_extent(program: MetalProgram, config: LaunchConfig) -> None:

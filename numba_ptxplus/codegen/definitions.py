@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_ptxplus.codegen.device_math import define_math
-from numba_ptxplus.codegen.mailbox import define_throw
+from numba_ptxplus.codegen.mailbox import define_throw, define_variables
+from numba_ptxplus.codegen.printing import PRINT_INTRINSICS, define_printing
 
 _SPECIAL_REGISTERS = {"thread_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 _SREG = "i32 @llvm.nvvm.read.ptx.sreg"
@@ -179,7 +180,12 @@ _BODIES: dict[str, str] = {
 
 def define_intrinsics(names: Iterable[str], options: KernelOptions) -> str:
     """LLVM assembly that defines these intrinsics, with the declarations that it needs."""
-    texts = [_define(name, options) for name in sorted(names)]
+    names = frozenset(names)
+    texts = [_define(name, options) for name in sorted(names - PRINT_INTRINSICS)]
+    if names & PRINT_INTRINSICS:
+        texts.append(define_printing(has_mailbox=not options.device))
+    if not options.device and names & {"gpu.throw", *PRINT_INTRINSICS}:
+        texts.insert(0, define_variables())
     return "\n".join([*sorted(_declarations(texts)), *texts])
 
 

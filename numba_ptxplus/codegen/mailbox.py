@@ -31,6 +31,14 @@ def _store_register(register: str, field: int) -> str:
     )
 
 
+def define_variables() -> str:
+    """What the driver fills in when it loads a module that throws or prints."""
+    return (
+        f"@{MAILBOX_VARIABLE} = addrspace(1) externally_initialized global ptr addrspace(1) null\n"
+        f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0"
+    )
+
+
 def define_throw(has_mailbox: bool) -> str:
     """`gpu.throw`, inlined: ptxas keeps registers for a call on the kernel's whole way. With bounds checks a stencil
     takes 22 registers so, and 32 with a call.
@@ -41,8 +49,6 @@ def define_throw(has_mailbox: bool) -> str:
     if not has_mailbox:
         return f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline nounwind {{\n ret void\n}}"
     return (
-        f"@{MAILBOX_VARIABLE} = addrspace(1) externally_initialized global ptr addrspace(1) null\n"
-        f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0\n"
         f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline cold nounwind {{\n"
         f" %box = load ptr addrspace(1), ptr addrspace(1) @{MAILBOX_VARIABLE}\n"
         + _address("lock", _LOCK)

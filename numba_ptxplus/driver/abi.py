@@ -3,7 +3,7 @@
 * The kernel's parameters are those of `base.params`, one PTX parameter for each slot. PTX aligns each to its size, so
   the launch buffer of `base.params` is the kernel's parameter buffer, byte for byte.
 * Address slots hold addresses of global memory.
-* A module whose kernel throws has the two variables below; the loader stores into them.
+* A module whose kernel throws or prints has the two variables below; the loader stores into them.
 * An Artifact's code is a `DeviceCode`, packed.
 """
 
@@ -23,7 +23,7 @@ MAX_STATIC_SHARED_NBYTES = 48 * 1024
 
 #: `backend_facts` name: 1 where the kernel waits for the whole grid and needs a cooperative launch.
 FACT_COOPERATIVE = "cooperative"
-#: `backend_facts` name: 1 where the module has the mailbox variables.
+#: `backend_facts` name: 1 where the module has the mailbox variables, since it throws or prints.
 FACT_THROWS = "throws"
 
 _HEADER = struct.Struct("<Q")

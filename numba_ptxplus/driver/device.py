@@ -10,6 +10,7 @@ from typing import Any
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits, Memory, Queue
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_ptxplus.architectures import arch_for_device
 from numba_ptxplus.driver import memory as memories
 from numba_ptxplus.driver.context import PrimaryContext, import_driver
@@ -37,10 +38,10 @@ class CudaDevice:
         self.arch = arch_for_device(major, minor)
         self.limits = _read_limits(self.context)
         self._default_stream = driver.CUstream(0)
-        self._mailbox = memories.allocate_pinned(self.context, MAILBOX_NBYTES)
+        self._mailbox = memories.allocate_pinned(self.context, CHANNEL_NBYTES)
         self._numbers = itertools.count(1)
         self._programs: dict[int, CudaProgram] = {}
-        self._clear_mailbox()
+        ctypes.memset(self._mailbox.host_address, 0, CHANNEL_NBYTES)
 
     def __repr__(self) -> str:
         return f"<CUDA device {self.index}: {self.name}, {self.arch}>"
@@ -132,11 +133,14 @@ class CudaDevice:
     # -- exceptions
 
     def take_mailbox(self) -> bytes:
-        data = bytes(self._mailbox.view)
+        data = bytes(self._mailbox.view[:MAILBOX_NBYTES])
         if any(data[:4]):
             self._clear_mailbox()
             return data
         return bytes(MAILBOX_NBYTES)
+
+    def take_prints(self) -> TakenPrints:
+        return take_prints(self._mailbox.view)
 
     def _clear_mailbox(self) -> None:
         ctypes.memset(self._mailbox.host_address, 0, MAILBOX_NBYTES)

@@ -17,6 +17,7 @@ import numpy as np
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_gpucore.launch.platform import Platform
 from numba_ptxplus import driver
 from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
@@ -80,7 +81,8 @@ class PtxDevice:
     programs: dict[int, PtxProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._mailbox = PtxMemory(self.memory, MAILBOX_NBYTES)
+        self._mailbox = PtxMemory(self.memory, CHANNEL_NBYTES)
+        self.memory.write(self._mailbox.address, bytes(CHANNEL_NBYTES))
         self._numbers = itertools.count(1)
 
     def allocate(self, nbytes: int) -> PtxMemory:
@@ -125,6 +127,12 @@ class PtxDevice:
         data = self.memory.read(self._mailbox.address, MAILBOX_NBYTES)
         self.memory.write(self._mailbox.address, bytes(MAILBOX_NBYTES))
         return data
+
+    def take_prints(self) -> TakenPrints:
+        channel = bytearray(self.memory.read(self._mailbox.address, CHANNEL_NBYTES))
+        taken = take_prints(memoryview(channel))
+        self.memory.write(self._mailbox.address, bytes(channel))
+        return taken
 
     def program_of(self, number: int) -> PtxProgram | None:
         return self.programs.get(number)

@@ -10,6 +10,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     memory,
     numbers,
     power,
+    printing,
     reshape,
     rounding,
     synchronisation,

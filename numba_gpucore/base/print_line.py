@@ -1,0 +1,28 @@
+"""What a `print` in a kernel writes. Before: lowering makes it. After: the Artifact keeps it, launch.printing fills it in.
+
+Text stays on the host: device code only carries a line's index and the numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from numba_gpucore.base.site import Hole
+
+
+@dataclass(frozen=True)
+class PrintLine:
+    """Text and holes one after another, separators and line end included."""
+
+    parts: tuple[str | Hole, ...]
+
+    @property
+    def content_id(self) -> int:
+        """63-bit id: equal lines get equal ids in every function, module and process."""
+        digest = hashlib.blake2b(repr(self.parts).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "little") >> 1
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Hole))

@@ -1,0 +1,42 @@
+"""Numbers as the 64-bit patterns in which they travel to the host. Before: a throw or print. After: the mailbox, the ring."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from numba_gpucore.base.site import NumberKind
+from numba_gpucore.compile.numba_api import errors, types
+
+I64 = ir.IntType(64)
+_FLOAT_KINDS: dict[int, NumberKind] = {16: "float16", 32: "float32", 64: "float"}
+
+
+def wide_bits(context, builder, value, type_) -> tuple[NumberKind, ir.Value]:
+    """The kind of a number and its pattern; floats as float64. Raises UnsupportedError for what is no real number."""
+    if isinstance(type_, types.Float):
+        return "float", builder.bitcast(context.cast(builder, value, type_, types.float64), I64)
+    return _integer_bits(builder, value, type_)
+
+
+def narrow_bits(context, builder, value, type_) -> tuple[NumberKind, ir.Value]:
+    """The same with floats as they are, for texts: the host writes as few digits as the type needs."""
+    if isinstance(type_, types.Float):
+        pattern = builder.bitcast(value, ir.IntType(type_.bitwidth))
+        return _FLOAT_KINDS[type_.bitwidth], to_i64(builder, pattern, signed=False)
+    return _integer_bits(builder, value, type_)
+
+
+def _integer_bits(builder, value, type_) -> tuple[NumberKind, ir.Value]:
+    match type_:
+        case types.Boolean():
+            return "bool", builder.zext(value, I64)
+        case types.Integer(signed=signed):
+            return ("int" if signed else "uint"), to_i64(builder, value, signed)
+        case _:
+            raise errors.UnsupportedError(f"an exception in a kernel can carry numbers, not a value of type {type_}")
+
+
+def to_i64(builder, value, signed: bool):
+    if value.type.width == 64:
+        return value
+    return builder.sext(value, I64) if signed else builder.zext(value, I64)

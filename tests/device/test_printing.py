@@ -1,0 +1,122 @@
+"""`print` in kernels: whole lines on sys.stdout at synchronisation, as Python's own print writes them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+
+import numba_metal
+import numba_ptxplus
+from numba_gpucore.base.print_ring import RECORD_HEAD_WORDS, RING_WORDS
+from numba_gpucore.launch import session
+from numba_gpucore.launch.jit import jit
+from tests.metal_double import World, installed
+from tests.ptx.device import PLATFORM as PTX_PLATFORM
+
+Point = namedtuple("Point", "x y")
+
+
+@pytest.fixture(params=["metal on cpu", "ptxplus on cpu", "ptx machine", "metal double"])
+def gpu_jit(request, monkeypatch):
+    """A decorator for each place where kernels can run here."""
+    match request.param:
+        case "ptxplus on cpu":
+            yield numba_ptxplus.jit
+        case "metal on cpu":
+            yield numba_metal.jit
+        case "ptx machine":
+            yield lambda function: jit(PTX_PLATFORM, function)
+        case "metal double":
+            with installed(World()):
+                monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
+                monkeypatch.setattr(session, "_default", session.Session())
+                yield numba_metal.jit
+
+
+def test_numbers_texts_and_tuples(gpu_jit, capsys):
+    """The expected text is what Python's print writes for the same values."""
+
+    @gpu_jit
+    def kernel(x, h, n, point):
+        print("values", x[0], h[0], n, -n, x[0] > 0, None, ("a", (n, x[0]), (n,)), point)
+
+    x, h = np.array([0.1], np.float32), np.array([0.3], np.float16)
+    kernel[1, 1](x, h, np.int32(7), Point(1, np.float32(2.5)))
+    assert capsys.readouterr().out == "values 0.1 0.3 7 -7 True None ('a', (7, 0.1), (7,)) Point(x=1, y=2.5)\n"
+
+
+def test_separator_end_and_fstring(gpu_jit, capsys):
+    @gpu_jit
+    def kernel(x, i):
+        print(f"[{i}] is {x[i]}", i + 1, sep=", ", end=";")
+        text = f"{i}{i}"
+        print(text)
+        print()
+        print("only text")
+
+    kernel[1, 1](np.array([1.5, 0.7], np.float32), 1)
+    assert capsys.readouterr().out == "[1] is 0.7, 2;11\n\nonly text\n"
+
+
+def test_widest_integers(gpu_jit, capsys):
+    @gpu_jit
+    def kernel(x, y):
+        print(x[0], y[0])
+
+    kernel[1, 1](np.array([-(2**63)]), np.array([2**64 - 1], np.uint64))
+    assert capsys.readouterr().out == f"{-(2**63)} {2**64 - 1}\n"
+
+
+def test_lines_are_whole_and_in_order_within_a_thread(gpu_jit, capsys):
+    @gpu_jit
+    def kernel(x):
+        i = numba_metal.grid(1)
+        for k in range(3):
+            print(i, k, x[i])
+
+    kernel[2, 32](np.arange(64, dtype=np.int32))
+    lines = [tuple(map(int, line.split())) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(lines) == [(i, k, i) for i in range(64) for k in range(3)]
+    for i in range(64):
+        assert [k for thread, k, _x in lines if thread == i] == [0, 1, 2]
+
+
+def test_text_before_an_exception_is_printed(gpu_jit, capsys):
+    @gpu_jit
+    def kernel(x):
+        print("before", x[0])
+        if x[0] > 0:
+            raise ValueError("positive")
+
+    with pytest.raises(ValueError, match="positive"):
+        kernel[1, 1](np.array([3], np.int32))
+    assert capsys.readouterr().out == "before 3\n"
+
+
+@pytest.mark.parametrize("package", [numba_metal, numba_ptxplus], ids=["metal", "ptxplus"])
+def test_overflow_says_how_many_lines_were_lost(package, capsys):
+    """A record of one number takes the head and two words; what fits is printed, twice in a row."""
+
+    @package.jit
+    def kernel(n):
+        for i in range(n):
+            print(i)
+
+    fits = RING_WORDS // (RECORD_HEAD_WORDS + 2)
+    for _ in range(2):
+        kernel[1, 1](fits + 5)
+        *lines, last = capsys.readouterr().out.splitlines()
+        assert lines == [str(i) for i in range(fits)]
+        assert last.endswith("5 lines lost, the buffer for print was full; synchronize more often]")
+
+
+def test_what_cannot_be_printed_is_named(gpu_jit):
+    @gpu_jit
+    def kernel(x):
+        print(x)
+
+    with pytest.raises(TypingError, match=r"print in a kernel cannot write a value of type .*[aA]rray"):
+        kernel[1, 1](np.zeros(2, np.float32))
