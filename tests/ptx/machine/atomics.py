@@ -24,6 +24,11 @@ from .types import PtxType
 
 Combine = Callable[..., np.ndarray]
 
+
+def compare_and_swap(old: np.ndarray, expected: np.ndarray, new: np.ndarray) -> np.ndarray:
+    return np.where(old == expected, new, old)
+
+
 INTEGER_OPERATIONS: dict[str, Combine] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
@@ -35,7 +40,7 @@ INTEGER_OPERATIONS: dict[str, Combine] = {
     "inc": lambda old, b: np.where(old >= b, old.dtype.type(0), old + old.dtype.type(1)),
     "dec": lambda old, b: np.where((old == 0) | (old > b), b, old - old.dtype.type(1)),
     "exch": lambda old, b: b,
-    "cas": lambda old, b, c: np.where(old == b, c, old),
+    "cas": compare_and_swap,
 }
 
 
@@ -102,12 +107,11 @@ def update_lanes(
 def _update_space(
     space: ByteSpace, offsets: np.ndarray, type_: PtxType, combine: Combine, values: list[np.ndarray]
 ) -> np.ndarray:
-    cells = space.views[type_.nbytes].view(type_.dtype)
-    if type_.nparts > 1:
-        cells = cells.reshape(-1, type_.nparts)
+    flat = space.views[type_.nbytes].view(type_.dtype)
+    cells = flat if type_.nparts == 1 else flat.reshape(-1, type_.nparts)
     index = offsets // type_.nbytes
     old = cells[index]
-    if np.array_equal(combine(old, *values), old):
+    if combine(old, *values).tobytes() == old.tobytes():
         # nobody changes anything, so turns do not matter: the many lanes that spin on a lock come here
         return old
     for turn in turns(index):

@@ -14,7 +14,7 @@ import numpy as np
 from .errors import PtxError
 from .memory import READABLE, WINDOW_BITS, WINDOWS, WRITABLE, GlobalMemory
 from .slots import Place, literal_bits
-from .syntax import AddressOf, Function, Module, Variable
+from .syntax import AddressOf, Function, FunctionBody, Module, Variable
 
 #: NVIDIA's system keeps the first KiB of shared memory to itself since sm_80; an address of 0 is an error that way.
 SHARED_START_NBYTES = 1024
@@ -124,15 +124,14 @@ class FunctionLayout:
     local_nbytes: int
 
 
-def lay_out_function(function: Function) -> FunctionLayout:
+def lay_out_function(function: Function, body: FunctionBody) -> FunctionLayout:
     """Parameters of a kernel lie in the launch's parameter block; all others in the frame, a row for each lane."""
-    assert function.body is not None
     places: dict[str, Place] = {}
     ranges: dict[str, tuple[int, int]] = {}
     kernel_params = function.params if function.is_entry else ()
     for variable, start in lay_out_in_order(kernel_params):
         places[variable.name] = Place("kernel_param", start)
-    declared = function.body.variables.values()
+    declared = body.variables.values()
     in_frame = [] if function.is_entry else [*function.returns, *function.params]
     in_frame += [variable for variable in declared if variable.space == "param"]
     top = 0

@@ -20,7 +20,7 @@ from .operations.operation import Modifiers
 from .operations.table import select_operation
 from .parser import parse_module
 from .slots import Place, Slot, SlotTable, unsupported
-from .syntax import Function, Instruction, Label, Module
+from .syntax import Function, FunctionBody, Instruction, Label, Module
 from .types import CARRY_REGISTER, PRED, PtxType
 
 #: Instructions after which a lane may go on elsewhere, or has to wait: they end their basic block.
@@ -53,6 +53,7 @@ class FunctionCode:
 
     number: int
     function: Function
+    body: FunctionBody
     entry_pc: int
     registers: dict[str, PtxType]
     places: dict[str, Place]
@@ -99,17 +100,17 @@ class Program:
 
     def _declare_functions(self) -> None:
         pc = 0
-        defined = [function for function in self.module.functions.values() if function.body is not None]
-        for number, function in enumerate(defined):
-            layout = lay_out_function(function)
-            registers = {**function.body.registers, CARRY_REGISTER: PRED}
+        defined = [(function, function.body) for function in self.module.functions.values() if function.body]
+        for number, (function, body) in enumerate(defined):
+            layout = lay_out_function(function, body)
+            registers = {**body.registers, CARRY_REGISTER: PRED}
             self.functions[function.name] = FunctionCode(
-                number, function, pc, registers, {**self.statics.places, **layout.places}, layout.param_ranges,
+                number, function, body, pc, registers, {**self.statics.places, **layout.places}, layout.param_ranges,
                 layout.argument_ranges, layout.result_ranges, layout.params_nbytes, layout.local_ranges,
                 layout.local_nbytes,
             )  # fmt: skip
             # one more: a body may fall off its end
-            pc += sum(isinstance(statement, Instruction) for statement in function.body.statements) + 1
+            pc += sum(isinstance(statement, Instruction) for statement in body.statements) + 1
         for new, old in self.module.aliases.items():
             self.functions[new] = self.functions[old]
 
@@ -127,7 +128,7 @@ class _Binder:
     def __init__(self, program: Program, code: FunctionCode):
         self.program = program
         self.code = code
-        self.body = code.function.body
+        self.body = code.body
         self.table = SlotTable(code.registers, code.places)
         self.labels: dict[str, int] = {}
         self.instructions: list[Instruction] = []

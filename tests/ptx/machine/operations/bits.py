@@ -10,6 +10,7 @@ from ..types import TYPES, PtxType
 from .operation import BITS, Modifiers, Operation, Select
 
 U32, B32 = TYPES["u32"], TYPES["b32"]
+ONE = np.ones(1, np.uint64)
 
 
 def unsigned(a: np.ndarray) -> np.ndarray:
@@ -70,21 +71,20 @@ def extract_field(a: np.ndarray, position: np.ndarray, length: np.ndarray) -> np
     width = 8 * a.itemsize
     position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
     word = unsigned(a).astype(np.uint64)
-    field = shift_right(word, position) & (shift_left(np.uint64(1), np.broadcast_to(length, word.shape)) - np.uint64(1))
+    field = shift_right(word, position) & (shift_left(ONE, length) - np.uint64(1))
     if a.dtype.kind == "u":
         return field.astype(a.dtype)
     top = np.minimum(position.astype(np.int64) + length - 1, width - 1)
     sign = (shift_right(word, np.maximum(top, 0)) & np.uint64(1)).astype(bool) & (length != 0)
-    ones = ~np.uint64(0)
     in_field = np.minimum(length.astype(np.int64), np.maximum(width - position.astype(np.int64), 0))
-    extended = np.where(sign, field | shift_left(ones, in_field), field)
+    extended = np.where(sign, field | shift_left(~(ONE - ONE), in_field), field)
     return extended.astype(np.uint64).astype(f"u{a.itemsize}").view(a.dtype)
 
 
 def insert_field(a: np.ndarray, b: np.ndarray, position: np.ndarray, length: np.ndarray) -> np.ndarray:
     """bfi: b with the low `length` bits of a at `position`."""
     position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
-    mask64 = shift_left(np.uint64(1), np.broadcast_to(length, np.broadcast(a, b).shape)) - np.uint64(1)
+    mask64 = shift_left(ONE, length) - np.uint64(1)
     mask = shift_left(mask64, position)
     return ((b.astype(np.uint64) & ~mask) | (shift_left(a.astype(np.uint64), position) & mask)).astype(a.dtype)
 
@@ -93,8 +93,8 @@ def make_mask(position: np.ndarray, length: np.ndarray, wraps: bool) -> np.ndarr
     """bmsk: `length` ones at `position`."""
     if wraps:
         position, length = position & np.uint32(31), length & np.uint32(31)
-    ones = shift_left(np.uint64(1), np.minimum(length, 32)) - np.uint64(1)
-    return shift_left(ones, np.minimum(position, 32)).astype(np.uint32)
+    ones = shift_left(ONE, length) - np.uint64(1)
+    return shift_left(ones, position).astype(np.uint32)
 
 
 def logic3(a: np.ndarray, b: np.ndarray, c: np.ndarray, table: np.ndarray) -> np.ndarray:

@@ -81,11 +81,8 @@ def select_setp(mods: Modifiers) -> Operation:
 def select_set(mods: Modifiers) -> Operation:
     """All ones, or 1.0 for a float result, where the comparison holds."""
     combine = mods.choose(*COMBINE, default="none")
-    result: PtxType | None = None
-    name = mods.choose(*FLOAT_COMPARES, *INTEGER_COMPARES)
-    flushes = ["ftz"] if mods.flag("ftz") else []
+    # the result's type is written before the operands'
     result = mods.type("u32", "s32", "f32")
-    mods.left = [name, *flushes, *mods.left]
     compare, type_ = take_comparison(mods, (*BITS, *INTEGERS, "f32", "f64"))
     mods.finish()
     true = result.dtype.type(1) if result.is_float else np.array(0xFFFFFFFF, np.uint32).view(result.dtype)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..numbers import bfloat, pairs
-from ..numbers.rounding import flush, round_pair, saturate
+from ..numbers.rounding import flush, round_pair, saturate, step
 from ..types import TYPES, PtxType
 from .operation import Modifiers, Operation
 
@@ -30,20 +30,13 @@ def widen(x: np.ndarray, type_: PtxType) -> np.ndarray:
 
 
 def narrow(pair: pairs.Pair, type_: PtxType, mode: str) -> np.ndarray:
+    """A pair rounded once to any float type."""
     if type_.kind == "bfloat":
         return bfloat.narrow(pair, mode)
-    return pair[0] if type_.name == "f64" and mode == "rn" else round_pair_wide(pair, type_, mode)
-
-
-def round_pair_wide(pair: pairs.Pair, type_: PtxType, mode: str) -> np.ndarray:
-    """round_pair, with float64 as a result too: `high` is already the nearest one."""
-    from_odd = type_.name != "f64"
-    if from_odd:
-        return round_pair(pair, type_.dtype, mode)
-    high, low = pair
-    target = {"rz": 0.0, "rm": -np.inf, "rp": np.inf}[mode]
-    moves = {"rz": np.sign(low) * np.sign(high) < 0, "rm": low < 0, "rp": low > 0}[mode]
-    return np.where(moves, np.nextafter(high, target), high)
+    if type_.name == "f64":
+        # the pair's first part is the nearest float64 already
+        return step(pair[0], np.sign(pair[1]), mode)
+    return round_pair(pair, type_.dtype, mode)
 
 
 def integer_to_integer(source: PtxType, result: PtxType, saturates: bool) -> Callable[[np.ndarray], np.ndarray]:

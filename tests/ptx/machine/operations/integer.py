@@ -13,6 +13,7 @@ from ..types import CARRY, TYPES, PtxType
 from .operation import INTEGERS, Modifiers, Operation, Select
 
 U32, S32 = TYPES["u32"], TYPES["s32"]
+NO_CARRY = np.zeros(1, bool)
 WIDE = {"u16": TYPES["u32"], "s16": TYPES["s32"], "u32": TYPES["u64"], "s32": TYPES["s64"]}
 
 
@@ -66,7 +67,7 @@ def absolute_difference_sum(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.n
     return c + np.where(a < b, b - a, a - b)
 
 
-MULTIPLY = {"lo": np.multiply, "hi": multiply_high, "wide": multiply_wide}
+MULTIPLY: dict[str, Callable[..., np.ndarray]] = {"lo": np.multiply, "hi": multiply_high, "wide": multiply_wide}
 
 
 def select_add_sub(function: Callable) -> Select:
@@ -102,7 +103,7 @@ def _select_carry(mods: Modifiers, function: Callable, takes_carry: bool) -> Ope
     type_ = TYPES[mods.type("u32", "s32", "u64", "s64").name.replace("s", "u")]
     mods.finish()
 
-    def operation(a: np.ndarray, b: np.ndarray, carry: np.ndarray = np.zeros(1, bool)) -> tuple | np.ndarray:  # noqa: B008
+    def operation(a: np.ndarray, b: np.ndarray, carry: np.ndarray = NO_CARRY) -> tuple | np.ndarray:
         total, carry_out = _carried(function, a, b, carry)
         return (total, carry_out) if gives_carry else total
 
@@ -142,7 +143,7 @@ def _select_mad_carry(mods: Modifiers, takes_carry: bool) -> Operation:
     mods.finish()
     unsigned = f"u{type_.nbytes}"
 
-    def operation(a: np.ndarray, b: np.ndarray, c: np.ndarray, carry: np.ndarray = np.zeros(1, bool)):  # noqa: B008
+    def operation(a: np.ndarray, b: np.ndarray, c: np.ndarray, carry: np.ndarray = NO_CARRY) -> tuple | np.ndarray:
         product = multiply(a, b).view(unsigned)
         total, carry_out = _carried(np.add, product, np.ascontiguousarray(c).view(unsigned), carry)
         return (total, carry_out) if gives_carry else total
