@@ -18,14 +18,14 @@ from tests.ptx.toolchain import check_with_ptxas
 NAN = math.nan
 
 
-def rounded(function: Callable, type_: str) -> Callable[..., float]:
+def rounded(function: Callable, type_: str, mode: str = "rn") -> Callable[..., float]:
     """Exact on finite operands, rounded once; the rest by Python's floats."""
 
     def oracle(*operands: float) -> float:
         if not all(map(math.isfinite, operands)):
             return function(*operands)
         exact = function(*map(Fraction, operands))
-        return round_exactly(exact, type_) if exact else math.copysign(0.0, function(*operands))
+        return round_exactly(exact, type_, mode) if exact else math.copysign(0.0, function(*operands))
 
     return oracle
 
@@ -88,7 +88,29 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+def mixed(name: str, type_: str, mode: str, arity: int, function: Callable) -> InstructionCase:
+    """The last operand and the result are f32."""
+    letters = ", ".join(f"{{{letter}}}" for letter in "abc"[:arity])
+    return InstructionCase(
+        f"{name}.{mode}.f32.{type_} {{d}}, {letters};", "f32", (*[type_] * (arity - 1), "f32"),
+        rounded(function, "f32", mode), arch="sm_100",
+    )  # fmt: skip
+
+
+#: sm_100 and PTX 8.6: halves in, float32 out.
+MIXED = [
+    case
+    for type_ in ("f16", "bf16")
+    for mode in ("rn", "rz")
+    for case in (
+        mixed("add", type_, mode, 2, lambda a, b: a + b),
+        mixed("sub", type_, mode, 2, lambda a, b: a - b),
+        mixed("fma", type_, mode, 3, lambda a, b, c: a * b + c),
+    )
+]
+
+
+@pytest.mark.parametrize("case", CASES + MIXED, ids=str)
 def test_half_instruction(case: InstructionCase) -> None:
     """Bits equal those of one exact rounding."""
     check_case(case)
@@ -96,6 +118,7 @@ def test_half_instruction(case: InstructionCase) -> None:
 
 def test_ptxas_accepts_the_table(tmp_path: Path) -> None:
     check_with_ptxas(module_text(CASES), "sm_90", tmp_path)
+    check_with_ptxas(module_text(MIXED), "sm_100", tmp_path)
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])

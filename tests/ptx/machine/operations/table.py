@@ -6,7 +6,7 @@ Several families share a name (`add`); the types and modifiers written decide.
 from __future__ import annotations
 
 from ..syntax import Instruction
-from . import approximate, bits, compare, convert, floats, halves, integer
+from . import approximate, bits, compare, convert, floats, halves, integer, mixed
 from .operation import Modifiers, Operation
 
 _HALF_TYPES = frozenset(halves.HALVES)
@@ -20,7 +20,9 @@ def select_operation(instruction: Instruction) -> Operation | None:
     name, written = instruction.opcode, set(instruction.modifiers)
     if name in _UNSHARED:
         return _UNSHARED[name](mods)
-    if written & _HALF_TYPES:
+    if written & _HALF_TYPES and "f32" in written and name in mixed.OPERATIONS:
+        family = mixed.OPERATIONS
+    elif written & _HALF_TYPES:
         family = halves.OPERATIONS
     elif written & {"approx", "full"}:
         family = approximate.OPERATIONS
