@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,6 +33,12 @@ def fill(x, value):
     i = gpu.grid(1)
     if i < x.size:
         x[i] = value
+
+
+def double_of_root(x):
+    i = gpu.grid(1)
+    if i < x.size:
+        x[i] = 2.0 * math.sqrt(x[i]) + 1.0
 
 
 def refuse_negative(x):
@@ -110,6 +117,18 @@ def test_grid_barrier() -> None:
         np.testing.assert_array_equal(machine.memory.copy_out(x, 128, np.int64), np.arange(128)[::-1])
     with pytest.raises(PtxError, match="1025 blocks; 1024 of this size fit at once"):
         machine.launch("kernel", 1025, 32, (x, 128), is_cooperative=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"debug": True, "opt": 0}, {"lineinfo": True}, {"opt": 0}, {"fastmath": True}, {"launch_bounds": 64}],
+    ids=str,
+)
+def test_compile_options_keep_the_meaning(options: dict) -> None:
+    """Unoptimised code with its stack, debug sections, line tables: 2 * sqrt(9) + 1."""
+    x = np.full(40, 9.0)
+    machine_jit(double_of_root, **options)[1, 64](x)
+    np.testing.assert_allclose(x, 7.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100", "sm_120"])
