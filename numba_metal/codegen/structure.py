@@ -136,7 +136,10 @@ class _Structurer:
         return sum(not flow.is_back_edge(source, block) for source in flow.predecessors[block]) > 1
 
     def _leaves_for_merge(self, header: int) -> bool:
+        """True if a place behind the loop is reached in several ways: from the loop itself, or from its exits."""
         flow = self._flow
+        if any(self._leaves(header, follower) for follower in self._followers[header]):
+            return True
         return any(
             self._leaves(header, target) and target not in self._ends and self._is_merge(target)
             for block in flow.loop_blocks[header]
