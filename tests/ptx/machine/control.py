@@ -6,7 +6,7 @@ go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ import numpy as np
 from .barriers import End
 from .errors import LaneFault
 from .frames import Frame, Lanes
-from .host import HOST_FUNCTIONS
 from .operations.operation import Modifiers
 from .slots import SlotTable, unsupported
 from .syntax import Arguments, Instruction, Not, Operand, Register, Symbol
@@ -193,8 +192,6 @@ def bind_call(
     if name in functions:
         callee = functions[name]
         return lambda frame, lanes: enter(frame, lanes, callee, site, pc + 1)
-    if name in HOST_FUNCTIONS:
-        return _bind_host(HOST_FUNCTIONS[name], site, pc + 1)
     raise unsupported(instruction, f"function {name} has no body")
 
 
@@ -227,20 +224,5 @@ def _bind_indirect(instruction: Instruction, target: Register, table: SlotTable,
             if callee is None:
                 raise LaneFault(f"no function at address {int(address):#x}", int(going[0]))
             enter(frame, wave.compact(going), callee, site, pc + 1)
-
-    return end
-
-
-def _bind_host(function: Callable[[Frame, int, list[bytes]], bytes], site: CallSite, next_pc: int) -> End:
-    """A function that the driver supplies: runs for one lane after another."""
-
-    def end(frame: Frame, lanes: Lanes) -> None:
-        rows = frame.params.cell_rows
-        for lane in frame.wave.ids[lanes]:
-            arguments = [rows[lane, start : start + nbytes].tobytes() for start, nbytes in site.arguments]
-            result = np.frombuffer(function(frame, int(lane), arguments), np.uint8)
-            for start, nbytes in site.results:
-                rows[lane, start : start + nbytes] = result[:nbytes]
-        frame.wave.schedule(frame.depth, next_pc, lanes)
 
     return end

@@ -34,7 +34,6 @@ class StaticMemory:
     places: dict[str, Place] = field(default_factory=dict)
     shared_flags: np.ndarray = field(default_factory=lambda: np.zeros(SHARED_START_NBYTES, np.uint8))
     dynamic_names: list[str] = field(default_factory=list)
-    static_shared_nbytes: int = 0
     function_names: dict[int, str] = field(default_factory=dict)
 
     def with_dynamic(self, nbytes: int) -> np.ndarray:
@@ -79,7 +78,6 @@ def _lay_out_shared(statics: StaticMemory, variables: Iterable[Variable]) -> Non
         start = _round_up(top, variable.align_nbytes)
         statics.places[variable.name] = Place("shared", start)
         ranges.append((start, variable.nbytes))
-        statics.static_shared_nbytes += variable.nbytes
         top = start + variable.nbytes + GAP_NBYTES
     end = _round_up(top, dynamic_align)
     statics.shared_flags = np.zeros(end, np.uint8)

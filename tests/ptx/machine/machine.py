@@ -31,7 +31,7 @@ Param = int | float | bool | bytes | np.generic
 class PtxMachine:
     """One loaded module and the memory that it works on.
 
-    text: PTX. memory: to share with other machines; a fresh one by default. printed: what vprintf wrote, in order.
+    text: PTX. memory: to share with other machines; a fresh one by default.
     Raises PtxSyntaxError or UnsupportedInstruction, which name the line.
     """
 
@@ -39,7 +39,6 @@ class PtxMachine:
         self.memory = GlobalMemory() if memory is None else memory
         self.text = text
         self.program = Program(text, self.memory)
-        self.printed: list[str] = []
 
     @property
     def entries(self) -> list[str]:
@@ -48,9 +47,6 @@ class PtxMachine:
     def address_of(self, variable: str) -> int:
         """Address of a module's .global or .const variable."""
         return self.program.statics.places[variable].address
-
-    def static_shared_nbytes(self) -> int:
-        return self.program.statics.static_shared_nbytes
 
     def launch(
         self,
@@ -87,7 +83,6 @@ class PtxMachine:
             dynamic_shared_nbytes,
             workspace,
             instruction_budget,
-            self.printed.append,
         )
         for first in range(0, nblocks, per_wave):
             geometry = Geometry(grid, block, first, min(per_wave, nblocks - first))

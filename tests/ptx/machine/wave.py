@@ -11,7 +11,6 @@ spins on a lock must not keep the holder from running: after PATIENCE_BLOCKS the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,7 +68,6 @@ class LaunchParts:
     dynamic_shared_nbytes: int
     grid_workspace: int
     instruction_budget: int
-    print: Callable[[str], None]
 
 
 class Wave:
