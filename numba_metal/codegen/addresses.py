@@ -111,7 +111,8 @@ def _base(values: Values, base: Value) -> Expr:
 
 
 def _index(values: Values, address: Address, nbytes: int) -> Expr:
-    """The sum of steps and offset in units of `nbytes`."""
+    """The sum of steps and offset in units of `nbytes`, signed: clang takes an unsigned index for one that cannot reach
+    below the pointer."""
     terms = [_term(values, step.index, step.scale_nbytes // nbytes) for step in address.steps]
     offset = address.offset_nbytes // nbytes
     if not terms:
@@ -122,7 +123,7 @@ def _index(values: Values, address: Address, nbytes: int) -> Expr:
     if offset:
         literal = int_literal(abs(offset), total.type)
         total = binary("+" if offset > 0 else "-", total, literal, total.type)
-    return total
+    return convert(total, "long")
 
 
 def _term(values: Values, index: Value, scale: int) -> Expr:

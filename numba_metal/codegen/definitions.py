@@ -13,8 +13,9 @@ from numba_gpucore.compile.intrinsics import INTRINSICS, Intrinsic, SharedArray,
 from numba_gpucore.compile.job import Job
 
 _PREFIX, _OWN_PREFIX = "gpu.", "msl."
-#: Metal counts threads of the whole grid in 32 bits. Source: MSL specification 5.2.3.6, thread_position_in_grid.
-_COUNTED_IN_32_BITS = ("gpu.global_id.", "gpu.global_size.")
+#: Metal counts threads of the whole grid in 32 bits, and there are at most 2**32 - 1 of them (the ranges wrap: -1 and 0
+#: stand for 2**32 - 1 and 2**32). Source: MSL specification 5.2.3.6, thread_position_in_grid.
+_COUNTED_IN_32_BITS = {"gpu.global_id": (0, -1), "gpu.global_size": (1, 0)}
 
 
 def neutral_name(name: str) -> str:
@@ -47,8 +48,9 @@ def _define(intrinsic: Intrinsic) -> Iterator[str]:
         return
     own = replace(intrinsic, name=_own_name(intrinsic.name), takes_context=False)
     result = intrinsic.result
-    if intrinsic.name.startswith(_COUNTED_IN_32_BITS):
-        own = replace(own, result="i32", value_range=None)
+    counted = _COUNTED_IN_32_BITS.get(intrinsic.name.rpartition(".")[0])
+    if counted is not None:
+        own = replace(own, result="i32", value_range=counted)
     yield own.declaration()
     names = [f"%a{number}" for number in range(len(intrinsic.params))]
     values = ", ".join(f"{type_} {name}" for type_, name in zip(intrinsic.params, names, strict=True))

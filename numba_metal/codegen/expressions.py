@@ -32,13 +32,15 @@ _SUFFIX = {"uint": "u", "long": "L", "ulong": "UL"}
 @dataclass(frozen=True)
 class Expr:
     """`type`: the MSL type as text, "device float*" for pointers. operator: that of the outermost binary operation.
-    can_turn: a comparison of integers, whose negation is the opposite comparison."""
+    can_turn: a comparison of integers, whose negation is the opposite comparison. converted: what a cast to `type` was
+    made of."""
 
     text: str
     type: str
     precedence: int = PRIMARY
     operator: str = ""
     can_turn: bool = False
+    converted: Expr | None = None
 
     def within(self, precedence: int) -> str:
         """The text as an operand where `precedence` is the least that needs no parentheses."""
@@ -165,10 +167,13 @@ def call(function: str, *arguments: Expr, type_: str) -> Expr:
 
 
 def convert(expr: Expr, type_: str) -> Expr:
-    """`type(expr)`, or `expr` itself if it has that type."""
+    """`type(expr)`, or `expr` itself if it has that type. A cast of a cast that only changed the sign is one cast."""
     if expr.type == type_:
         return expr
-    return Expr(f"{type_}({expr.text})", type_)
+    inner = expr.converted
+    if inner is not None and inner.bits and expr.bits > 1 and expr.bits == _BITS.get(type_):
+        return convert(inner, type_)
+    return Expr(f"{type_}({expr.text})", type_, converted=expr)
 
 
 def reinterpret(expr: Expr, type_: str) -> Expr:

@@ -34,6 +34,8 @@ _SIGNED_USES = frozenset("sdiv srem ashr sext sitofp".split())
 _UNSIGNED_USES = frozenset("udiv urem lshr zext uitofp".split())
 _WRAPPING = frozenset("add sub mul shl".split())
 _BYTE = "uchar"
+#: Flags of arithmetic that cannot wrap. Numba gives nsw alone to whatever the user adds; nuw only LLVM's proofs give.
+PROVED = frozenset(("nuw", "nsw"))
 
 
 def resolve_address(selection: Selection, value: Value) -> Address:
@@ -158,7 +160,7 @@ def _vote_on_signs(selection: Selection) -> Counter[str]:
             weight = _sign_of_use(instr)
             for name in names:
                 votes[name] += weight
-            if instr.opcode in _WRAPPING and instr.name is not None and "nsw" not in instr.flags:
+            if instr.opcode in _WRAPPING and instr.name is not None and not PROVED <= instr.flags:
                 votes[instr.name] -= 1
     return votes
 
@@ -171,7 +173,7 @@ def _sign_of_use(instr: Instr) -> int:
     if instr.opcode in _UNSIGNED_USES and "nneg" not in instr.flags:
         return -1
     if instr.opcode in _WRAPPING:
-        return 0 if "nsw" in instr.flags else -1
+        return 0 if PROVED <= instr.flags else -1
     if instr.opcode == "call" and instr.detail.startswith(("llvm.s", "llvm.abs", "llvm.u")):
         return -1 if instr.detail.startswith("llvm.u") else 1
     return 0

@@ -1,7 +1,7 @@
 """LLVM instructions as C++ expressions, without undefined behaviour. Before: `values`. After: `print_kernel`.
 
 Wrapping arithmetic is done in unsigned types; signed arithmetic is printed only where LLVM has proved that it cannot
-wrap (nsw). Shifts by a variable are masked, division by zero and MIN / -1 are guarded, float to integer saturates.
+wrap (nuw and nsw; Numba marks every signed operation nsw, proved or not). Shifts by a variable are masked, division by zero and MIN / -1 are guarded, float to integer saturates.
 Source: LLVM Language Reference; C++14 [expr]; MSL specification 2.1, 3.
 """
 
@@ -24,6 +24,7 @@ from numba_metal.codegen.expressions import (
     reinterpret,
     unary,
 )
+from numba_metal.codegen.infer_types import PROVED
 from numba_metal.codegen.ir_types import (
     ConstFloat,
     ConstInt,
@@ -78,7 +79,7 @@ def _arithmetic(values: Values, instr: Instr) -> Expr:
         return binary("!=", values.expr(left), values.expr(right), "bool")
     if isinstance(right, ConstInt) and right.value < 0 and operator == "+" and right.value != -(1 << (bits - 1)):
         operator, right = "-", ConstInt(-right.value, right.type)
-    if "nsw" in instr.flags and bits in (32, 64) and _has_signed_operand(values, left, right):
+    if PROVED <= instr.flags and bits in (32, 64) and _has_signed_operand(values, left, right):
         a, b = values.signed(left), values.signed(right)
         return binary(operator, a, b, a.type)
     if isinstance(left, ConstInt) and left.value == 0 and operator == "-" and bits in (32, 64):

@@ -1,0 +1,24 @@
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+struct Args {
+    device int* x;
+    long x_size;
+    device int* out;
+    long out_size;
+};
+
+kernel void kernel_dynamic_of_two_types(constant Args& args [[buffer(0)]],
+                                        threadgroup uchar* dynamic_shared [[threadgroup(0)]],
+                                        uint3 tid [[thread_position_in_threadgroup]])
+{
+    // dynamic_of_two_types +5
+    long v = long(tid.x);
+    *(threadgroup int*)&dynamic_shared[v * 4L] = args.x[v];
+    // dynamic_of_two_types +6
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    // dynamic_of_two_types +7
+    long v_2 = long(ulong(v) << 2);
+    args.out[v] = int(dynamic_shared[v_2 + 1L]) * 1000 + int(dynamic_shared[v_2]);
+}

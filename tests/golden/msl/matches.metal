@@ -1,0 +1,56 @@
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+struct Args {
+    device long* x;
+    long x_size;
+    device uint* out;
+    long out_size;
+    device uint* same;
+    long same_shape_0;
+    long same_shape_1;
+};
+
+static inline uint active_ballot(bool test)
+{
+    return uint(ulong(simd_vote::vote_t(simd_ballot(test))));
+}
+
+static inline uint match_all_ulong(ulong value, uint mask)
+{
+    uint same = 0u;
+    for (uint other = 0u; other < 32u; other += 1u)
+        if (((ulong(simd_broadcast(uint(value >> 32), ushort(other))) << 32) | simd_broadcast(uint(value), ushort(other))) == value)
+            same |= 1u << other;
+    same &= mask;
+    return (active_ballot(same != mask) & mask) == 0u ? mask : 0u;
+}
+
+static inline uint match_any_ulong(ulong value, uint mask)
+{
+    uint same = 0u;
+    for (uint other = 0u; other < 32u; other += 1u)
+        if (((ulong(simd_broadcast(uint(value >> 32), ushort(other))) << 32) | simd_broadcast(uint(value), ushort(other))) == value)
+            same |= 1u << other;
+    same &= mask;
+    return same;
+}
+
+kernel void kernel_matches(constant Args& args [[buffer(0)]],
+                           uint3 gid [[thread_position_in_grid]])
+{
+    // matches +1
+    long v = long(gid.x);
+    // matches +2
+    int result = int(match_any_ulong(ulong(args.x[v]), 4294967295u));
+    args.out[v] = uint(result);
+    // matches +3
+    long loaded = args.x[v];
+    ulong v_2 = ulong(loaded / 100L);
+    int result_2 = int(match_all_ulong(ulong(long(ulong(loaded) - v_2 * 100UL) >> 63) + v_2, 4294967295u));
+    // matches +4
+    args.same[v] = uint(result_2);
+    // matches +5
+    args.same[args.same_shape_1 + v] = uint(result_2 != 0);
+}

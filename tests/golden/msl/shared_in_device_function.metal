@@ -1,0 +1,33 @@
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp contract(off)
+
+struct Args {
+    device int* x;
+    long x_size;
+    device int* out;
+    long out_size;
+};
+
+kernel void kernel_shared_in_device_function(constant Args& args [[buffer(0)]],
+                                             uint3 tid [[thread_position_in_threadgroup]])
+{
+    threadgroup uint kept[32];
+    // shared_in_device_function +3
+    long v = long(tid.x);
+    int loaded = args.x[v];
+    // use_shared +2
+    if (loaded > -1)
+        // use_shared +3
+        kept[v] = uint(loaded);
+    // use_shared +4
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    // use_shared +5
+    uint loaded_2 = kept[v];
+    // shared_in_device_function +4
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    // use_shared +4
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    // shared_in_device_function +5
+    args.out[v] = int(kept[v] + loaded_2);
+}
