@@ -253,6 +253,14 @@ def selp(condition: bool, a: Any, b: Any) -> Any:
     """`a` if `condition` else `b`, both already evaluated; integers of 16 bits or more, or floats, of one type."""
 
 
+# -- promises
+
+
+@_kernel_only
+def static_assert(condition: bool, text: str = "") -> None:
+    """Compiling fails with `text` (a literal) unless the compiler can prove `condition`, by types and constants alone."""
+
+
 # -- memory
 
 

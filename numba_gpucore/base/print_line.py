@@ -1,4 +1,4 @@
-"""What a `print` in a kernel writes. Before: lowering makes it. After: the Artifact keeps it, launch.printing fills it in.
+"""What a `print` in a kernel writes. Before: lowering makes it. After: the Artifact keeps it, launch.printing uses it.
 
 Text stays on the host: device code only carries a line's index and the numbers.
 """

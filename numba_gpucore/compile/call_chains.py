@@ -19,6 +19,11 @@ _OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LIBRARY_FOLDERS = tuple(os.path.join(folder, "") for folder in (_OWN_FOLDER, os.path.dirname(numba.__file__)))
 
 
+def is_library_file(filename: str) -> bool:
+    """True inside Numba and this project, where no user wrote anything."""
+    return filename.startswith(_LIBRARY_FOLDERS)
+
+
 def sites_with_traces(library: DeviceLibrary, kernel_symbol: str) -> dict[int, Site]:
     """Every exception site below a kernel, with its traces; frames inside Numba or this project are left out."""
     callers: dict[str, list[Call]] = {}
@@ -36,7 +41,7 @@ def _traces(
     found: dict[tuple[Frame, ...], None] = {}
     for owner in owners:
         for path in _paths_to_kernel(owner, callers, kernel_symbol, frozenset()):
-            trace = tuple(frame for frame in (site.frame, *path) if not frame.filename.startswith(_LIBRARY_FOLDERS))
+            trace = tuple(frame for frame in (site.frame, *path) if not is_library_file(frame.filename))
             if trace:
                 found[trace] = None
             if len(found) == MAX_TRACES:

@@ -5,6 +5,7 @@ Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,8 +42,12 @@ class DeviceLibrary(CodeLibrary):
         self._sites: dict[int, tuple[Site, tuple[str, ...]]] = {}
         self._calls: dict[Call, None] = {}
         self._print_lines: dict[int, PrintLine] = {}
+        self._promises: dict[int, tuple[Frame, str]] = {}
+        self._symbol_frames: dict[str, Frame] = {}
         self.current_frame = UNKNOWN_FRAME
         self.overload_modules: frozenset[str] = frozenset()
+        #: Lines of `return` statements with a value.
+        self.returning_lines: tuple[int, ...] = ()
 
     def add_ir_module(self, module: ir.Module) -> None:
         self._raise_if_finalized()
@@ -74,6 +79,19 @@ class DeviceLibrary(CodeLibrary):
         if known != line:
             raise ValueError(f"printed lines {known} and {line} have the same id {line.content_id:#x}")
         return line.content_id
+
+    def note_symbols(self, symbols: list[str]) -> None:
+        """Note that the current line was the first to need these symbols."""
+        for symbol in symbols:
+            self._symbol_frames.setdefault(symbol, self.current_frame)
+
+    def add_promise(self, text: str) -> int:
+        """Note a static_assert at the current line and return an id for it."""
+        frame = self.current_frame
+        content = f"{frame.function} {frame.line_offset} {text}".encode()
+        content_id = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> 1
+        self._promises[content_id] = frame, text
+        return content_id
 
     def add_late_callee(self, symbol: str) -> None:
         """Note a call to a function that is still being compiled; its library is looked up when linking."""
@@ -117,6 +135,16 @@ class DeviceLibrary(CodeLibrary):
     def all_print_lines(self) -> dict[int, PrintLine]:
         """Printed lines by content id."""
         return {content_id: line for library in self.walk() for content_id, line in library._print_lines.items()}
+
+    def all_promises(self) -> dict[int, tuple[Frame, str]]:
+        """Line and text of each static_assert by id."""
+        return {content_id: promise for library in self.walk() for content_id, promise in library._promises.items()}
+
+    def frames_of(self, symbol: str) -> Iterator[Frame]:
+        """The lines that need a symbol, library by library."""
+        for library in self.walk():
+            if symbol in library._symbol_frames:
+                yield library._symbol_frames[symbol]
 
     def all_calls(self) -> Iterator[Call]:
         for library in self.walk():

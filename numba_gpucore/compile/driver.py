@@ -12,10 +12,12 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
-from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.errors import Fault, ToolchainError, UnsupportedKernelError
 from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.compile.call_chains import sites_with_traces
+from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.explain import explain_error
 from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
@@ -23,6 +25,7 @@ from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.numba_api import compiler, global_compiler_lock, sigutils, target_override, types
 from numba_gpucore.compile.numba_types import from_numba, to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.promises import check_promises
 from numba_gpucore.compile.sources import check_sources
 from numba_gpucore.compile.validate import validate_module
 
@@ -63,7 +66,7 @@ def compile_kernel(request: CompileRequest) -> Artifact:
 def lower_kernel(request: CompileRequest) -> Lowered:
     """Type, lower, link and validate: everything that does not depend on the back-end.
 
-    Raises TypeError if the kernel returns a value.
+    Raises UnsupportedKernelError, a TypeError, if the kernel returns a value or cannot run on a device.
     """
     result = lower_function(request)
     _require_no_result(result, request)
@@ -73,13 +76,22 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     texts = [str(entry_module), *result.library.module_texts()]
     sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
     module, job = link_kernel(request, entry, slots, texts, sites, result.library.all_print_lines())
-    validate_module(module, job)
+    validate_module(module, job, result.library)
+    check_promises(module, job, result.library)
     return Lowered(module, job, result)
 
 
 def lower_function(request: CompileRequest) -> Any:
-    """Run Numba's passes over a kernel or device function."""
+    """Run Numba's passes over a kernel or device function. Raises what `explain_error` makes of their errors."""
     descriptor = descriptor_for(request.target.name)
+    try:
+        return _run_passes(request, descriptor)
+    except Exception as error:
+        explained = explain_error(error, request.py_func)
+    raise explained
+
+
+def _run_passes(request: CompileRequest, descriptor: DeviceDescriptor) -> Any:
     with target_override(request.target.name):
         result = compiler.compile_extra(
             typingctx=descriptor.typing_context,
@@ -96,12 +108,16 @@ def lower_function(request: CompileRequest) -> Any:
 
 
 def _require_no_result(result: Any, request: CompileRequest) -> None:
-    if result.signature.return_type not in (types.none, types.void):
-        code = request.py_func.__code__
-        raise TypeError(
-            f"{code.co_filename}:{code.co_firstlineno}: kernel '{request.py_func.__name__}' must have void return "
-            f"type, it returns {result.signature.return_type}; store results in an array argument"
-        )
+    type_ = result.signature.return_type
+    if type_ in (types.none, types.void):
+        return
+    code = request.py_func.__code__
+    what = f"a kernel must have void return type, this one returns {type_}"
+    if isinstance(type_, types.Generator):
+        what = "a kernel must have void return type, this one is a generator"
+    lines = result.library.returning_lines or [code.co_firstlineno]
+    faults = [Fault(code.co_filename, line, what, "store results in an array argument") for line in lines]
+    raise UnsupportedKernelError(request.py_func.__name__, faults)
 
 
 def kernel_symbol(name: str) -> str:

@@ -20,6 +20,7 @@ from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, global_compiler_lock, itanium_mangler, types
+from numba_gpucore.compile.promises import check_promises
 from numba_gpucore.compile.validate import validate_module
 
 Abi = Literal["c", "numba"]
@@ -37,7 +38,8 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
     texts = [str(wrapper), *result.library.module_texts()]
     sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
     module, job = link_kernel(request, symbol, (), texts, sites, result.library.all_print_lines())
-    validate_module(module, job)
+    validate_module(module, job, result.library)
+    check_promises(module, job, result.library)
     return Lowered(module, job, result)
 
 

@@ -7,7 +7,14 @@ views of arguments and of shared memory outlive every call. Only local arrays en
 from __future__ import annotations
 
 from numba_gpucore import language
-from numba_gpucore.compile.numba_api import NopythonTypeInference, errors, ir, register_pass, types
+from numba_gpucore.compile.numba_api import (
+    NopythonTypeInference,
+    errors,
+    ir,
+    register_pass,
+    type_inference_stage,
+    types,
+)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -21,11 +28,27 @@ class InferTypes(NopythonTypeInference):
         state.targetctx = context.subtarget(enable_nrt=True)
         try:
             super().run_pass(state)
+        except errors.TypingError as error:
+            error.other_errors, error.failed_function = _other_errors(state), state.func_id.func
+            raise
         finally:
             state.targetctx = context
         if _holds_array(state.return_type):
             _refuse_local_results(state.func_ir, state.typemap)
         return True
+
+
+def _other_errors(state) -> list[errors.TypingError]:
+    """All that type inference finds wrong, not only the first; what follows from another error is not among them."""
+    found = []
+    try:
+        inferred = type_inference_stage(
+            state.typingctx, state.targetctx, state.func_ir, state.args, state.return_type, state.locals, False
+        )
+        found = inferred.typing_errors
+    except errors.TypingError as error:
+        found = [error]
+    return [error for error in found if isinstance(error, errors.TypingError)]
 
 
 def _holds_array(type_: types.Type) -> bool:

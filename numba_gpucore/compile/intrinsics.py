@@ -8,7 +8,8 @@ Placeholders carry their facts in their names, since each is different:
 
 * `gpu.shared.<nbytes>.<align>.<name>`: `ptr (ptr ctx)`, address of a static shared array;
 * `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits);
-* `gpu.line.<id>`: `i32 ()`, index of a printed line likewise; linking defines these, so no back-end sees them.
+* `gpu.line.<id>`: `i32 ()`, index of a printed line likewise; linking defines these, so no back-end sees them;
+* `gpu.assert.<id>`: `void ()`, reached where a `static_assert` fails; gone before a back-end sees the module.
 """
 
 from __future__ import annotations
@@ -189,6 +190,14 @@ def line_symbol(content_id: int) -> str:
 
 def parse_line_symbol(symbol: str) -> int | None:
     return int(symbol.removeprefix("gpu.line."), 16) if symbol.startswith("gpu.line.") else None
+
+
+def assert_symbol(content_id: int) -> str:
+    return f"gpu.assert.{content_id:016x}"
+
+
+def parse_assert_symbol(symbol: str) -> int | None:
+    return int(symbol.removeprefix("gpu.assert."), 16) if symbol.startswith("gpu.assert.") else None
 
 
 def parse_site_symbol(symbol: str) -> int | None:

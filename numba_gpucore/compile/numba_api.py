@@ -44,7 +44,13 @@ from numba.core.target_extension import (
 )
 from numba.core.targetconfig import Option as FlagOption
 from numba.core.typeconv import Conversion
-from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, IRLegalization, NopythonTypeInference
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    BaseNativeLowering,
+    IRLegalization,
+    NopythonTypeInference,
+    type_inference_stage,
+)
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
@@ -111,6 +117,7 @@ __all__ = [
     "target_registry",
     "targetconfig",
     "templates",
+    "type_inference_stage",
     "types",
     "typing",
     "ufunc_db",

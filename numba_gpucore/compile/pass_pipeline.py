@@ -19,6 +19,7 @@ from numba_gpucore.compile.numba_api import (
     NopythonTypeInference,
     PassManager,
     compiler,
+    ir,
     lowering,
     register_pass,
     typing,
@@ -38,8 +39,16 @@ class DeviceLower(lowering.Lower):
             first_line=function.firstlineno,
             line_offset=self.loc.line - function.firstlineno,
         )
-        if not lower_pending_assignment(self, inst):
-            super().lower_inst(inst)
+        known = len(self.module.globals)
+        try:
+            if not lower_pending_assignment(self, inst):
+                super().lower_inst(inst)
+        except Exception as error:
+            # Numba gives most errors their place, but not those of other classes than its own.
+            error.lowered_line = getattr(error, "lowered_line", self.loc)
+            raise
+        if len(self.module.globals) > known:
+            self.library.note_symbols(list(self.module.globals)[known:])
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -63,6 +72,7 @@ class PackResult(LoweringPass):
     def run_pass(self, state):
         lowered = state["cr"]
         state.targetctx.codegen().note_library(lowered.fndesc.mangled_name, state.library)
+        state.library.returning_lines = _returning_lines(state.func_ir)
         state.library.overload_modules = overload_modules(state.typemap)
         state["cr"] = compiler.compile_result(
             typing_context=state.typingctx,
@@ -76,6 +86,20 @@ class PackResult(LoweringPass):
             entry_point=(lowered.fndesc.mangled_name, id(state.library)),
         )
         return True
+
+
+def _returning_lines(func_ir) -> tuple[int, ...]:
+    """Lines of `return` statements with a value."""
+    returns = [s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Return)]
+    return tuple(sorted({s.loc.line for s in returns if not _is_none(func_ir, s.value)}))
+
+
+def _is_none(func_ir, variable) -> bool:
+    """True for what a `return` without a value returns."""
+    found = func_ir._definitions[variable.name]
+    while len(found) == 1 and isinstance(found[0], ir.Expr) and found[0].op == "cast":
+        found = func_ir._definitions[found[0].value.name]
+    return len(found) == 1 and isinstance(found[0], ir.Const) and found[0].value is None
 
 
 class DeviceCompiler(CompilerBase):

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.code_library import DeviceLibrary
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_assert_symbol, parse_shared_symbol, parse_site_symbol
 from numba_gpucore.compile.job import Job
 
 #: LLVM intrinsics that every code generator of ours takes, by the part of their names before the types.
@@ -25,30 +27,43 @@ PORTABLE_LLVM_INTRINSICS = frozenset(
 )  # fmt: skip
 
 
-def validate_module(module: llvm.ModuleRef, job: Job) -> None:
+def validate_module(module: llvm.ModuleRef, job: Job, library: DeviceLibrary) -> None:
     """Raise UnsupportedKernelError with every reason why no back-end could compile the module."""
     py_func = job.request.py_func
-    faults = [*_unknown_functions(module, job), *_recursion(job)]
+    faults = [*_unknown_functions(module, job, library), *_recursion(job)]
     if faults:
         raise UnsupportedKernelError(py_func.__name__, faults)
 
 
-def _unknown_functions(module: llvm.ModuleRef, job: Job) -> Iterator[Fault]:
-    code = job.request.py_func.__code__
+def _unknown_functions(module: llvm.ModuleRef, job: Job, library: DeviceLibrary) -> Iterator[Fault]:
+    names: dict[tuple[str, int], list[str]] = {}
     for function in module.functions:
-        if not function.is_declaration or _is_known(function.name):
-            continue
+        if function.is_declaration and not _is_known(function.name):
+            names.setdefault(_place_of(function.name, job, library), []).append(f"'{function.name}'")
+    for (filename, line), found in names.items():
+        noun = "function" if len(found) == 1 else "functions"
         yield Fault(
-            code.co_filename,
-            code.co_firstlineno,
-            f"the kernel needs the host function '{function.name}', which no device has",
+            filename,
+            line,
+            f"this needs the host {noun} {', '.join(found)}, which no device has",
             "call a function of math, cmath, NumPy's scalar ufuncs or the kernel language instead",
         )
+
+
+def _place_of(symbol: str, job: Job, library: DeviceLibrary) -> tuple[str, int]:
+    """The user's line that needs a symbol; the kernel's first where only a library's line is known."""
+    for frame in library.frames_of(symbol):
+        if not is_library_file(frame.filename):
+            return frame.filename, frame.line
+    code = job.request.py_func.__code__
+    return code.co_filename, code.co_firstlineno
 
 
 def _is_known(name: str) -> bool:
     if name.startswith("llvm."):
         return name.split(".")[1] in PORTABLE_LLVM_INTRINSICS
+    if parse_assert_symbol(name) is not None:
+        return True
     return name in INTRINSICS or bool(parse_shared_symbol(name)) or parse_site_symbol(name) is not None
 
 

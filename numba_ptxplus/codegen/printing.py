@@ -1,6 +1,6 @@
-"""How a PTX kernel prints: `gpu.print.*` on the ring behind the mailbox. Before: lower.printing. After: the host drains.
+"""How a PTX kernel prints: `gpu.print.*` on the ring behind the mailbox. Before: lower.printing. After: the host.
 
-Layout of the ring: `base.print_ring`. The functions are not inlined: a print is rare and its code is the same each time.
+Layout of the ring: `base.print_ring`. The functions are not inlined: a print is rare, its code is the same each time.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     numbers,
     power,
     printing,
+    promises,
     reshape,
     rounding,
     synchronisation,

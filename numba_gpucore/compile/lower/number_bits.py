@@ -1,4 +1,4 @@
-"""Numbers as the 64-bit patterns in which they travel to the host. Before: a throw or print. After: the mailbox, the ring."""
+"""Numbers as 64-bit patterns on the way to the host. Before: a throw or print. After: the mailbox, the ring."""
 
 from __future__ import annotations
 

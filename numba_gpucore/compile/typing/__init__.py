@@ -8,6 +8,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     memory,
     numbers,
     printing,
+    promises,
     synchronisation,
     warp,
 )

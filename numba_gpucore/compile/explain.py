@@ -1,0 +1,159 @@
+"""From Numba's errors to what a user needs: where, what, and what to do. Before: Numba's passes. After: the user.
+
+Numba lists every implementation that it tried, often over a hundred lines. Here the reason that decides is kept, at the
+user's line. The error keeps its class, so that `except TypingError` works, and the original as `.original`.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError
+from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.hints import HINTS, Hint
+
+_OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_STEP = re.compile(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
+#: ` at /path/file.py (12)` of "During:" lines, `Raised from /path/file.py (12)`, or `File "path/file.py", line 12:`.
+_PLACE = re.compile(
+    r'(?: at | from )(?P<path>[^\n"() ]+?) \((?P<line>\d+)\)|^File "(?P<file>[^"\n]+)", line (?P<at>\d+):', re.MULTILINE
+)
+_REASON = re.compile(
+    r"(?:\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
+    re.MULTILINE | re.DOTALL,
+)
+_NO_IMPLEMENTATION = re.compile(
+    r"No implementation of function Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
+    re.DOTALL,
+)
+
+
+def explain_error(error: Exception, py_func: Callable[..., Any]) -> Exception:
+    """The error to raise instead of one that came out of Numba's passes; our own are returned as they are."""
+    if isinstance(error, GpuError):
+        return error
+    faults = list(dict.fromkeys(_fault(cause, py_func) for cause in _causes(error, py_func)))
+    explained: Exception = _error_class(type(error))(py_func.__name__, faults)
+    explained.original = error  # type: ignore[attr-defined]
+    return explained
+
+
+def _causes(error: Exception, py_func: Callable[..., Any]) -> list[Exception]:
+    """The error and what else type inference found in the kernel itself; not what could not be typed because of them."""
+    others = getattr(error, "other_errors", []) if getattr(error, "failed_function", None) is py_func else []
+    return [error, *(other for other in others if "Undecided type" not in str(other))]
+
+
+@cache
+def _error_class(original: type[Exception]) -> type[Exception]:
+    """Both an UnsupportedKernelError and what Numba raised."""
+    namespace = {
+        "__init__": UnsupportedKernelError.__init__,
+        "__str__": BaseException.__str__,  # KeyError has one that quotes
+        "__doc__": UnsupportedKernelError.__doc__,
+        "__module__": original.__module__,
+    }
+    return type(original.__name__, (UnsupportedKernelError, original), namespace)
+
+
+def _fault(error: Exception, py_func: Callable[..., Any]) -> Fault:
+    text = _STEP.sub("", _COLOURS.sub("", str(error.args[0]) if error.args else str(error)))
+    what, advice = _what(text, error)
+    filename, line = _place(text, error, py_func)
+    return Fault(filename, line, what, advice)
+
+
+def _what(text: str, error: Exception) -> tuple[str, str]:
+    """What is wrong and what to do. The first of: a reason that our own code gave, a message that HINTS knows, Numba's
+    first sentence."""
+    call = _NO_IMPLEMENTATION.search(text + "\n\n")
+    for reason in _REASON.finditer(text):
+        if os.path.abspath(reason["path"]).startswith(_OWN_FOLDER):
+            what, advice = _split_advice(" ".join(reason["text"].split()).partition(" During: ")[0])
+            name = _function_name(call["function"]) if call else ""
+            is_allocation = what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate")
+            return (f"{name}: {what}" if is_allocation else what), advice
+    description = f"no {_function_name(call['function'])} for {call['call']}" if call else _first_sentence(text)
+    first = _simplify_types(description)
+    if call is None and isinstance(error, (KeyError, TypeError, AssertionError, NotImplementedError)):
+        first = f"{type(error).__name__}: {first}"
+    for hint in HINTS:
+        if found := re.search(hint.pattern, first):
+            return _fill(hint, found)
+    return first, ""
+
+
+def _fill(hint: Hint, found: re.Match[str]) -> tuple[str, str]:
+    what = found.expand(hint.what) if hint.what else found.string
+    return what, hint.advice
+
+
+def _split_advice(reason: str) -> tuple[str, str]:
+    what, separator, advice = reason.partition(" — ")
+    if not separator and reason.startswith("a kernel cannot allocate memory"):
+        what, _separator, advice = reason.partition(": ")
+    return what, advice
+
+
+def _first_sentence(text: str) -> str:
+    lines = []
+    for line in text.strip().splitlines():
+        if not line.strip() or line.startswith(("During: ", "File ", "raised from ")):
+            break
+        lines.append(line.strip().partition(" Raised from ")[0])
+    return " ".join(lines) or "it has no message"
+
+
+def _function_name(description: str) -> str:
+    """`<built-in function add>` → `add`; `<function ones at 0x7f…>` → `ones`."""
+    found = re.search(r"<(?:built-in function|function|ufunc|class) '?([\w.]+)'?", description)
+    return found[1] if found else description
+
+
+_SIMPLER_TYPES = (
+    (re.compile(r"Literal\[int\]\((-?\d+)\)"), r"\1"),
+    (re.compile(r"Literal\[bool\]\((\w+)\)"), r"\1"),
+    (re.compile(r"Literal\[str\]\((.*?)\)", re.DOTALL), r"'\1'"),
+    (re.compile(r"class\((\w+)\)"), r"\1"),
+    (re.compile(r"<IntEnum/|<iv=None>|<class 'numba\.core\.types[\w.]*\.(\w+)'>"), r"\1"),
+    (re.compile(r" at 0x[0-9a-f]+"), ""),
+    (re.compile(r"Module\(<module '([\w.]+)'[^>]*>\)"), r"the module \1"),
+)
+
+
+def _simplify_types(text: str) -> str:
+    for pattern, simpler in _SIMPLER_TYPES:
+        text = pattern.sub(simpler, text)
+    return " ".join(text.split())
+
+
+def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[str, int]:
+    """The user's innermost line that Numba names, else the line that mentions the name at fault, else the first."""
+    loc = getattr(error, "loc", None) or getattr(error, "lowered_line", None)
+    for filename, line in [*_named_places(text), *([(loc.filename, loc.line)] if loc is not None else [])]:
+        path = os.path.abspath(filename)
+        if not is_library_file(path):
+            return path, line
+    code = py_func.__code__
+    return code.co_filename, _line_of_name(py_func, re.findall(r"'(\w+)'", text)) or code.co_firstlineno
+
+
+def _named_places(text: str) -> Iterator[tuple[str, int]]:
+    for found in _PLACE.finditer(text):
+        yield found["path"] or found["file"], int(found["line"] or found["at"])
+
+
+def _line_of_name(py_func: Callable[..., Any], names: Iterable[str]) -> int | None:
+    line = None
+    wanted = set(names)
+    for instruction in dis.get_instructions(py_func):
+        line = instruction.starts_line or line
+        if isinstance(instruction.argval, str) and instruction.argval in wanted:
+            return line
+    return None
