@@ -26,6 +26,8 @@ _ASSOCIATIVE = frozenset(("&&", "||", "&", "|", "^"))
 _SIGNED = {8: "char", 16: "short", 32: "int", 64: "long"}
 _UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
 _BITS = {name: bits for table in (_SIGNED, _UNSIGNED) for bits, name in table.items()}
+#: The struct that stands for integers of 65 to 128 bits; see `wide_integers`.
+WIDE = "wide"
 _SUFFIX = {"uint": "u", "long": "L", "ulong": "UL"}
 
 
@@ -64,6 +66,8 @@ def container_bits(bits: int) -> int:
 def int_type(bits: int, signed: bool) -> str:
     if bits == 1:
         return "bool"
+    if bits > 64:
+        return WIDE
     return (_SIGNED if signed else _UNSIGNED)[container_bits(bits)]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from numba_metal.codegen.atomic_helpers import ATOMIC_HELPERS
 from numba_metal.codegen.math_helpers import MATH_HELPERS
 from numba_metal.codegen.print_helpers import PRINT_HELPERS
+from numba_metal.codegen.wide_integers import WIDE_HELPERS
 
 _UNSIGNED = {"int": "uint", "long": "ulong", "uint": "uint", "ulong": "ulong"}
 _BITS = {"uchar": 8, "ushort": 16, "uint": 32, "ulong": 64, "int": 32, "long": 64}
@@ -255,7 +256,7 @@ _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
 
 def helper_text(name: str) -> str:
     """The definition of a helper function. Raises KeyError for a name that no table has."""
-    fixed = _FIXED.get(name) or MATH_HELPERS.get(name)
+    fixed = _FIXED.get(name) or MATH_HELPERS.get(name) or WIDE_HELPERS.get(name)
     if fixed is not None:
         return fixed
     for pattern, write in _FAMILIES:

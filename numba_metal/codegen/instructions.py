@@ -1,7 +1,8 @@
 """LLVM instructions as C++ expressions, without undefined behaviour. Before: `values`. After: `print_kernel`.
 
 Wrapping arithmetic is done in unsigned types; signed arithmetic is printed only where LLVM has proved that it cannot
-wrap (nuw and nsw; Numba marks every signed operation nsw, proved or not). Shifts by a variable are masked, division by zero and MIN / -1 are guarded, float to integer saturates.
+wrap (nuw and nsw; Numba marks every signed operation nsw, proved or not). Shifts by a variable are masked, division by
+zero and MIN / -1 are guarded, float to integer saturates.
 Source: LLVM Language Reference; C++14 [expr]; MSL specification 2.1, 3.
 """
 
@@ -38,6 +39,7 @@ from numba_metal.codegen.ir_types import (
     Zero,
 )
 from numba_metal.codegen.values import CannotPrint, Values
+from numba_metal.codegen.wide_integers import is_wide, print_wide
 
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*"}
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
@@ -48,6 +50,8 @@ _OPPOSITE = {"gt": "<=", "ge": "<", "lt": ">=", "le": ">"}
 
 def print_instr(values: Values, instr: Instr) -> Expr:
     """The result of an instruction as an expression. Raises CannotPrint."""
+    if is_wide(instr) or (instr.opcode == "trunc" and is_wide(instr.operands[0])):
+        return print_wide(values, instr)
     printer = _PRINTERS.get(instr.opcode)
     if printer is None or any(isinstance(v.type, VectorType) for v in instr.operands):
         raise CannotPrint(f"the LLVM instruction '{instr.opcode}'")

@@ -27,6 +27,7 @@ from numba_metal.codegen.structure import Copies, Straight
 from numba_metal.codegen.text_tree import Group, Line, Scope
 from numba_metal.codegen.values import CannotPrint, Values
 from numba_metal.codegen.variables import unique_name
+from numba_metal.codegen.wide_integers import is_wide, wide_expr
 
 _WORDS = frozenset(("break;", "continue;", "return;"))
 
@@ -165,7 +166,9 @@ class BodyPrinter:
         if isinstance(operand, Local) and values.variables.is_variable(operand.name):
             if values.variables.of(operand.name) == values.variables.of(phi.name):
                 return []
-        if isinstance(phi.type, IntType) and not isinstance(operand, Undefined):
+        if is_wide(phi):
+            expr = wide_expr(values, operand)
+        elif isinstance(phi.type, IntType) and not isinstance(operand, Undefined):
             expr = values.as_type(operand, type_)
         else:
             expr = self._fit(values.expr(operand), phi.name)

@@ -2,8 +2,9 @@
 `memory_objects`. After: `variables`, then the printer.
 
 A value that one place uses moves into it: into the same or an outer loop only, and a load only past statements that
-cannot change what it reads. Reading a phi's variable later than LLVM did is right: the phi's block dominates the
-value's, so control cannot pass that block again (and change the variable) without computing the value again.
+cannot change what it reads. Casts of variables are printed wherever they are used. Reading a phi's variable later than
+LLVM did is right: the phi's block dominates the value's, so control cannot pass that block again (and change the
+variable) without computing the value again.
 """
 
 from __future__ import annotations
@@ -169,27 +170,28 @@ def _goes_inline(selection: Selection, instr: Instr, here: Site, sites: list[Sit
             return False
         if is_shared_memory(instr):
             return True
-        if _COORDINATE.match(instr.detail) and python_name(instr.name or "") is None:
+        if _COORDINATE.match(instr.detail):
             return True
     elif has_effect(instr):
         return False
     if len(sites) > 1:
-        is_cast_of_atom = instr.opcode in _CHEAP and python_name(instr.name or "") is None
-        return is_cast_of_atom and _is_atom(selection, instr) and len(sites) <= 3
+        return _is_plain(selection, instr.result)
     site = sites[0]
     loop = selection.flow.innermost[site.block]
     if loop is not None and here.block not in selection.flow.loop_blocks[loop]:
-        return False
+        # Work must not move into a loop; a comparison of two names is none.
+        return instr.opcode == "icmp" and all(_is_plain(selection, operand) for operand in instr.operands)
     return instr.opcode != "load" or _can_move_load(selection, instr, here, site)
 
 
-def _is_atom(selection: Selection, instr: Instr) -> bool:
-    """True if the operand of a cast will be a plain name: a parameter, a phi, or a value that several places use."""
-    operand = instr.operands[0]
-    if not isinstance(operand, Local):
+def _is_plain(selection: Selection, value: Value) -> bool:
+    """True for constants, parameters, phis, coordinates, and casts of them: no more to read than a variable's name."""
+    if not isinstance(value, Local) or value.name not in selection.definitions:
         return True
-    definition = selection.definitions.get(operand.name)
-    return definition is None or definition.opcode == "phi" or _COORDINATE.match(definition.detail) is not None
+    instr = selection.definitions[value.name]
+    if instr.opcode in _CHEAP and python_name(value.name) is None:
+        return _is_plain(selection, instr.operands[0])
+    return instr.opcode == "phi" or _COORDINATE.match(instr.detail) is not None
 
 
 def _can_move_load(selection: Selection, load: Instr, here: Site, site: Site) -> bool:

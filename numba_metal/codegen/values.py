@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from numba_gpucore.base.errors import Fault
 from numba_gpucore.compile.job import Job
 from numba_metal.codegen.expressions import (
+    PRIMARY,
     Expr,
     convert,
     float_literal,
@@ -178,7 +179,7 @@ class Values:
         if signed and bits not in (1, width):
             shift = width - bits
             unsigned = int_type(width, signed=False)
-            return Expr(f"({target}({convert(expr, unsigned).text} << {shift}) >> {shift})", target)
+            return Expr(f"({target}({convert(expr, unsigned).within(PRIMARY)} << {shift}) >> {shift})", target)
         return expr
 
     def natural(self, *values: Value) -> tuple[Expr, ...]:
@@ -196,7 +197,7 @@ class Values:
                 "float64 arithmetic, which Metal does not have",
                 "use float32 (np.float32, a Python float literal) or the option float64='float32'",
             )
-        if isinstance(type_, IntType) and type_.bits > 64:
+        if isinstance(type_, IntType) and type_.bits > 128:
             raise CannotPrint(f"an integer of {type_.bits} bits, more than Metal's 64", "keep results within 64 bits")
         if type_ == FloatType("bfloat") and not self.version.at_least(3, 1):
             raise CannotPrint(f"bfloat16, which Metal has from MSL 3.1 (this is {self.version})")
@@ -204,6 +205,8 @@ class Values:
     def int_bits(self, type_: Type) -> int:
         assert isinstance(type_, IntType)
         self.check_type(type_)
+        if type_.bits > 64:
+            raise CannotPrint(f"an integer of {type_.bits} bits, more than Metal's 64", "keep results within 64 bits")
         return type_.bits
 
     def result_type(self, type_: Type, signed: bool = True) -> str:

@@ -21,8 +21,9 @@ from tests.msl import check_msl
 NAMES = """
     thread_numbers grid_1d grid_2d grid_stride lanes
     reverse_block tree_sum barrier_votes early_return flood fences
-    matmul_ragged two_shared_arrays shared_in_device_function dynamic_of_two_types local_sort local_matrix constant_table
-    add_tickets add_and_sub_float32 bitwise_uint32 extremes_int32 extremes_float32 count_increments_uint32 lock_by_cas
+    matmul_ragged two_shared_arrays shared_in_device_function dynamic_of_two_types local_sort local_matrix
+    constant_table add_tickets add_and_sub_float32 bitwise_uint32 extremes_int32 extremes_float32
+    count_increments_uint32 lock_by_cas
     shared_histogram negative_index
     shuffles_int64 warp_sum warp_votes matches
     wrapping integer_division_int64 shifts conversions selections

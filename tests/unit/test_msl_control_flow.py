@@ -273,17 +273,20 @@ test:
 body:
   %place = getelementptr i32, ptr %out, i64 %j
   store i32 7, ptr %place
-  %next = add nsw i64 %j, 1
+  %next = add nuw nsw i64 %j, 1
   br label %test
 done:
   ret void
 }}
 """
     body = emit(counting, ARGS).split(")\n{\n")[-1]
-    assert body == """    long v = 0L;
+    assert (
+        body
+        == """    long v = 0L;
     while (v < args.a_size) {
         args.b[v] = 7;
         v = v + 1L;
     }
 }
 """
+    )

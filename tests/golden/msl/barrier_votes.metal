@@ -54,16 +54,14 @@ kernel void kernel_barrier_votes(constant Args& args [[buffer(0)]],
                                  uint thread_index [[thread_index_in_threadgroup]])
 {
     threadgroup atomic_uint barrier_word[1];
-    // barrier_votes +1
-    ulong v = ulong(gid.x);
     // barrier_votes +2
-    int result = int(barrier_count(barrier_word, thread_index, args.x[long(v)] > 0));
-    ulong v_2 = ulong(args.out_shape_1) * v;
-    args.out[long(v_2)] = result;
+    int result = int(barrier_count(barrier_word, thread_index, args.x[long(gid.x)] > 0));
+    ulong v = ulong(args.out_shape_1) * ulong(gid.x);
+    args.out[long(v)] = result;
     // barrier_votes +3
-    int result_2 = int(barrier_and(barrier_word, thread_index, args.x[long(v)] > 0));
-    args.out[long(v_2 + 1UL)] = result_2;
+    int result_2 = int(barrier_and(barrier_word, thread_index, args.x[long(gid.x)] > 0));
+    args.out[long(v + 1UL)] = result_2;
     // barrier_votes +4
-    int result_3 = int(barrier_or(barrier_word, thread_index, args.x[long(v)] == 5));
-    args.out[long(v_2 + 2UL)] = result_3;
+    int result_3 = int(barrier_or(barrier_word, thread_index, args.x[long(gid.x)] == 5));
+    args.out[long(v + 2UL)] = result_3;
 }

@@ -23,17 +23,15 @@ static inline long float_to_long(float x)
 kernel void kernel_conversions(constant Args& args [[buffer(0)]],
                                uint3 gid [[thread_position_in_grid]])
 {
-    // conversions +1
-    long v = long(gid.x);
     // conversions +2
-    args.out[v] = long(ulong(float_to_long(args.x[v])) << 56) >> 56;
+    args.out[long(gid.x)] = long(ulong(float_to_long(args.x[long(gid.x)])) << 56) >> 56;
     // conversions +3
-    args.out[args.out_shape_1 + v] = float_to_long(args.x[v]) & 255L;
+    args.out[args.out_shape_1 + long(gid.x)] = float_to_long(args.x[long(gid.x)]) & 255L;
     // conversions +4
-    args.out[args.out_shape_1 * 2L + v] = long(ulong(float_to_long(args.x[v])) + 1UL);
+    args.out[args.out_shape_1 * 2L + long(gid.x)] = long(ulong(float_to_long(args.x[long(gid.x)])) + 1UL);
     // conversions +5
-    args.out[args.out_shape_1 * 3L + v] = long(uint(float_to_int(args.x[v])));
+    args.out[args.out_shape_1 * 3L + long(gid.x)] = long(uint(float_to_int(args.x[long(gid.x)])));
     // conversions +6
-    float loaded = args.x[v];
-    args.out[args.out_shape_1 * 4L + v] = long(ulong(long(ulong(float_to_long(loaded)) << 48) >> 48) + ulong(loaded != 0.0f));
+    float loaded = args.x[long(gid.x)];
+    args.out[args.out_shape_1 * 4L + long(gid.x)] = long(ulong(long(ulong(float_to_long(loaded)) << 48) >> 48) + ulong(loaded != 0.0f));
 }

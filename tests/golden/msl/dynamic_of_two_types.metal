@@ -14,11 +14,10 @@ kernel void kernel_dynamic_of_two_types(constant Args& args [[buffer(0)]],
                                         uint3 tid [[thread_position_in_threadgroup]])
 {
     // dynamic_of_two_types +5
-    long v = long(tid.x);
-    *(threadgroup int*)&dynamic_shared[v * 4L] = args.x[v];
+    *(threadgroup int*)&dynamic_shared[long(tid.x) * 4L] = args.x[long(tid.x)];
     // dynamic_of_two_types +6
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // dynamic_of_two_types +7
-    long v_2 = long(ulong(v) << 2);
-    args.out[v] = int(dynamic_shared[v_2 + 1L]) * 1000 + int(dynamic_shared[v_2]);
+    long v = long(ulong(tid.x) << 2);
+    args.out[long(tid.x)] = int(dynamic_shared[v + 1L]) * 1000 + int(dynamic_shared[v]);
 }

@@ -10,20 +10,18 @@ struct Args {
 kernel void kernel_fences(constant Args& args [[buffer(0)]],
                           uint3 gid [[thread_position_in_grid]])
 {
-    // fences +1
-    long v = long(gid.x);
     // fences +2
-    args.x[v] = int(uint(args.x[v]) + 123u);
+    args.x[long(gid.x)] = int(uint(args.x[long(gid.x)]) + 123u);
     // fences +3
     atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_seq_cst, thread_scope_device);
     // fences +4
-    args.x[v] = int(uint(args.x[v]) + 321u);
+    args.x[long(gid.x)] = int(uint(args.x[long(gid.x)]) + 321u);
     // fences +5
     atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_seq_cst, thread_scope_threadgroup);
     // fences +6
-    args.x[v] = int(uint(args.x[v]) + 1u);
+    args.x[long(gid.x)] = int(uint(args.x[long(gid.x)]) + 1u);
     // fences +7
     atomic_thread_fence(mem_flags::mem_device | mem_flags::mem_threadgroup, memory_order_seq_cst, thread_scope_device);
     // fences +8
-    args.x[v] = int(uint(args.x[v]) + 1u);
+    args.x[long(gid.x)] = int(uint(args.x[long(gid.x)]) + 1u);
 }

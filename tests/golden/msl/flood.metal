@@ -28,25 +28,21 @@ kernel void kernel_flood(constant Args& args [[buffer(0)]],
                          uint thread_index [[thread_index_in_threadgroup]])
 {
     threadgroup atomic_uint barrier_word[1];
-    // flood +2
-    int x = int(tid.x);
-    long v = long(x);
-    long v_2 = v + 1L;
-    bool v_3 = v_2 < args.image_shape_1;
-    int y = int(tid.y);
-    long v_4 = long(y) + 1L;
-    ulong v_5 = ulong(v_4) * ulong(args.image_shape_1);
-    bool v_6 = v_4 < args.image_shape_0;
-    bool v_7 = x == 0;
-    ulong v_8 = (ulong(y) - 1UL) * ulong(args.image_shape_1);
-    bool v_9 = y == 0;
-    ulong v_10 = ulong(args.image_shape_1) * ulong(y);
-    int v_11 = 1;
+    long v = long(tid.x) + 1L;
+    bool v_2 = v < args.image_shape_1;
+    long v_3 = long(tid.y) + 1L;
+    ulong v_4 = ulong(v_3) * ulong(args.image_shape_1);
+    bool v_5 = v_3 < args.image_shape_0;
+    bool v_6 = tid.x == 0u;
+    ulong v_7 = (ulong(tid.y) - 1UL) * ulong(args.image_shape_1);
+    bool v_8 = tid.y == 0u;
+    ulong v_9 = ulong(args.image_shape_1) * ulong(tid.y);
+    int v_10 = 1;
     ulong n = 0UL;
     bool goto_14;
     do {
         // flood +5
-        int result = int(barrier_or(barrier_word, thread_index, v_11 != 0));
+        int result = int(barrier_or(barrier_word, thread_index, v_10 != 0));
         if (result == 0)
             break;
         goto_14 = false;
@@ -54,31 +50,31 @@ kernel void kernel_flood(constant Args& args [[buffer(0)]],
             // flood +7
             n = n + 1UL;
             // flood +8
-            if (args.image[long(v_10 + ulong(v))] != 1) {
-                v_11 = 0;
+            if (args.image[long(v_9 + ulong(tid.x))] != 1) {
+                v_10 = 0;
                 break;
             }
             // flood +11
-            long near = v_9 ? 0L : long(args.image[long(ulong(v) + v_8)] == 2);
+            long near = v_8 ? 0L : long(args.image[long(ulong(tid.x) + v_7)] == 2);
             // flood +13
-            if (!v_7) {
-                near = args.image[long(v_10 + ulong(v) - 1UL)] == 2 ? 1L : near;
+            if (!v_6) {
+                near = args.image[long(v_9 + ulong(tid.x) - 1UL)] == 2 ? 1L : near;
             }
             // flood +15
-            if (v_6) {
-                near = args.image[long(ulong(v) + v_5)] == 2 ? 1L : near;
+            if (v_5) {
+                near = args.image[long(ulong(tid.x) + v_4)] == 2 ? 1L : near;
             }
             // flood +17
-            if (v_3) {
-                near = args.image[long(v_10 + ulong(v_2))] == 2 ? 1L : near;
+            if (v_2) {
+                near = args.image[long(v_9 + ulong(v))] == 2 ? 1L : near;
             }
             // flood +19
-            bool v_12 = near != 0L;
-            if (v_12)
+            bool v_11 = near != 0L;
+            if (v_11)
                 // flood +20
-                args.image[long(v_10 + ulong(v))] = 2;
+                args.image[long(v_9 + ulong(tid.x))] = 2;
             // flood +5
-            int result_2 = int(barrier_or(barrier_word, thread_index, v_12));
+            int result_2 = int(barrier_or(barrier_word, thread_index, v_11));
             if (result_2 == 0) {
                 goto_14 = true;
                 break;
@@ -86,7 +82,7 @@ kernel void kernel_flood(constant Args& args [[buffer(0)]],
         }
     } while (!goto_14);
     // flood +22
-    if (v_9 && v_7)
+    if (v_8 && v_6)
         // flood +23
         args.rounds[0] = int(long(n) > 1L);
 }

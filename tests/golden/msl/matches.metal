@@ -40,17 +40,15 @@ static inline uint match_any_ulong(ulong value, uint mask)
 kernel void kernel_matches(constant Args& args [[buffer(0)]],
                            uint3 gid [[thread_position_in_grid]])
 {
-    // matches +1
-    long v = long(gid.x);
     // matches +2
-    int result = int(match_any_ulong(ulong(args.x[v]), 4294967295u));
-    args.out[v] = uint(result);
+    int result = int(match_any_ulong(ulong(args.x[long(gid.x)]), 4294967295u));
+    args.out[long(gid.x)] = uint(result);
     // matches +3
-    long loaded = args.x[v];
-    ulong v_2 = ulong(loaded / 100L);
-    int result_2 = int(match_all_ulong(ulong(long(ulong(loaded) - v_2 * 100UL) >> 63) + v_2, 4294967295u));
+    long loaded = args.x[long(gid.x)];
+    ulong v = ulong(loaded / 100L);
+    int result_2 = int(match_all_ulong(ulong(long(ulong(loaded) - v * 100UL) >> 63) + v, 4294967295u));
     // matches +4
-    args.same[v] = uint(result_2);
+    args.same[long(gid.x)] = uint(result_2);
     // matches +5
-    args.same[args.same_shape_1 + v] = uint(result_2 != 0);
+    args.same[args.same_shape_1 + long(gid.x)] = uint(result_2 != 0);
 }

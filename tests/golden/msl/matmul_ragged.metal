@@ -21,68 +21,59 @@ kernel void kernel_matmul_ragged(constant Args& args [[buffer(0)]],
     threadgroup float left[64];
     threadgroup float right[64];
     // matmul_ragged +7
-    ulong v_8 = (ulong(args.a_shape_1) + 7UL) >> 3;
-    // matmul_ragged +4
-    long v = long(gid.y);
-    long v_2 = long(gid.x);
+    ulong v_4 = (ulong(args.a_shape_1) + 7UL) >> 3;
     float total;
-    // matmul_ragged +7
-    if (args.a_shape_1 < 1L || v_8 == 0UL) {
+    if (args.a_shape_1 < 1L || v_4 == 0UL) {
         total = 0.0f;
     } else {
-        bool v_3 = v_2 < args.b_shape_1;
-        // matmul_ragged +5
-        int y = int(tid.y);
-        long v_4 = long(ulong(y) << 3);
-        int x = int(tid.x);
-        long v_5 = v_4 + long(x);
-        ulong v_6 = ulong(args.a_shape_1) * ulong(v);
-        bool v_7 = v < args.a_shape_0;
+        long v = long(ulong(tid.y) << 3);
+        long v_2 = v + long(tid.x);
+        ulong v_3 = ulong(args.a_shape_1) * ulong(gid.y);
         total = 0.0f;
-        ulong v_9 = 0UL;
+        ulong v_5 = 0UL;
         while (true) {
-            float v_11;
+            float v_7;
             // matmul_ragged +8
-            if (v_7) {
-                long v_10 = long(v_9 + ulong(x));
-                if (v_10 < args.a_shape_1) {
-                    v_11 = args.a[long(v_6 + ulong(v_10) + ulong(v_10 < 0L ? args.a_shape_1 : 0L))];
+            if (long(gid.y) < args.a_shape_0) {
+                long v_6 = long(v_5 + ulong(tid.x));
+                if (v_6 < args.a_shape_1) {
+                    v_7 = args.a[long(v_3 + ulong(v_6) + ulong(v_6 < 0L ? args.a_shape_1 : 0L))];
                 } else {
-                    v_11 = 0.0f;
+                    v_7 = 0.0f;
                 }
             } else {
-                v_11 = 0.0f;
+                v_7 = 0.0f;
             }
-            left[v_5] = v_11;
+            left[v_2] = v_7;
             // matmul_ragged +9
-            long v_12 = long(v_9 + ulong(y));
-            float v_13;
-            if (v_12 < args.b_shape_0 && v_3) {
-                v_13 = args.b[long(ulong(v_2) + (ulong(v_12 < 0L ? args.b_shape_0 : 0L) + ulong(v_12)) * ulong(args.b_shape_1))];
+            long v_8 = long(v_5 + ulong(tid.y));
+            float v_9;
+            if (v_8 < args.b_shape_0 && long(gid.x) < args.b_shape_1) {
+                v_9 = args.b[long(ulong(gid.x) + (ulong(v_8 < 0L ? args.b_shape_0 : 0L) + ulong(v_8)) * ulong(args.b_shape_1))];
             } else {
-                v_13 = 0.0f;
+                v_9 = 0.0f;
             }
-            right[v_5] = v_13;
+            right[v_2] = v_9;
             // matmul_ragged +10
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-            ulong v_14 = 0UL;
+            ulong v_10 = 0UL;
             do {
                 // matmul_ragged +12
-                total = total + left[long(ulong(v_4) + v_14)] * right[long(ulong(x) + v_14 * 8UL)];
+                total = total + left[long(ulong(v) + v_10)] * right[long(ulong(tid.x) + v_10 * 8UL)];
                 // matmul_ragged +11
-                v_14 = v_14 + 1UL;
-            } while (v_14 != 8UL);
+                v_10 = v_10 + 1UL;
+            } while (v_10 != 8UL);
             // matmul_ragged +13
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
             // matmul_ragged +7
-            if (v_8 <= 1UL)
+            if (v_4 <= 1UL)
                 break;
-            v_8 = v_8 - 1UL;
-            v_9 = v_9 + 8UL;
+            v_4 = v_4 - 1UL;
+            v_5 = v_5 + 8UL;
         }
     }
     // matmul_ragged +14
-    if (v < args.c_shape_0 && v_2 < args.c_shape_1)
+    if (long(gid.y) < args.c_shape_0 && long(gid.x) < args.c_shape_1)
         // matmul_ragged +15
-        args.c[long(ulong(args.c_shape_1) * ulong(v) + ulong(v_2))] = total;
+        args.c[long(ulong(args.c_shape_1) * ulong(gid.y) + ulong(gid.x))] = total;
 }

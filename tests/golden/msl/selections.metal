@@ -20,14 +20,12 @@ static inline int absolute_int(int x)
 kernel void kernel_selections(constant Args& args [[buffer(0)]],
                               uint3 gid [[thread_position_in_grid]])
 {
-    // selections +1
-    long v = long(gid.x);
     // selections +2
-    args.out[v] = max(args.a[v], args.b[v]);
+    args.out[long(gid.x)] = max(args.a[long(gid.x)], args.b[long(gid.x)]);
     // selections +3
-    args.out[args.out_shape_1 + v] = min(args.b[v], args.a[v]);
+    args.out[args.out_shape_1 + long(gid.x)] = min(args.b[long(gid.x)], args.a[long(gid.x)]);
     // selections +4
-    args.out[args.out_shape_1 * 2L + v] = max(max(args.b[v], args.a[v]), 4);
+    args.out[args.out_shape_1 * 2L + long(gid.x)] = max(max(args.b[long(gid.x)], args.a[long(gid.x)]), 4);
     // selections +5
-    args.out[args.out_shape_1 * 3L + v] = absolute_int(args.a[v]);
+    args.out[args.out_shape_1 * 3L + long(gid.x)] = absolute_int(args.a[long(gid.x)]);
 }

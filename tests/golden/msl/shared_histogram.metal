@@ -14,13 +14,11 @@ kernel void kernel_shared_histogram(constant Args& args [[buffer(0)]],
                                     uint3 tid [[thread_position_in_threadgroup]])
 {
     threadgroup int bins[16];
-    // shared_histogram +2
-    int t = int(tid.x);
     // shared_histogram +3
-    bool v = t < 16;
+    bool v = tid.x < 16u;
     if (v)
         // shared_histogram +4
-        bins[long(t)] = 0;
+        bins[long(tid.x)] = 0;
     // shared_histogram +5
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // shared_histogram +6
@@ -37,5 +35,5 @@ kernel void kernel_shared_histogram(constant Args& args [[buffer(0)]],
     // shared_histogram +10
     if (v)
         // shared_histogram +11
-        atomic_fetch_add_explicit((device atomic_int*)(args.out + long(t)), bins[long(t)], memory_order_relaxed);
+        atomic_fetch_add_explicit((device atomic_int*)(args.out + long(tid.x)), bins[long(tid.x)], memory_order_relaxed);
 }

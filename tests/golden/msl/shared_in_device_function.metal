@@ -14,20 +14,19 @@ kernel void kernel_shared_in_device_function(constant Args& args [[buffer(0)]],
 {
     threadgroup uint kept[32];
     // shared_in_device_function +3
-    long v = long(tid.x);
-    int loaded = args.x[v];
+    int loaded = args.x[long(tid.x)];
     // use_shared +2
     if (loaded > -1)
         // use_shared +3
-        kept[v] = uint(loaded);
+        kept[long(tid.x)] = uint(loaded);
     // use_shared +4
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // use_shared +5
-    uint loaded_2 = kept[v];
+    uint loaded_2 = kept[long(tid.x)];
     // shared_in_device_function +4
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // use_shared +4
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // shared_in_device_function +5
-    args.out[v] = int(kept[v] + loaded_2);
+    args.out[long(tid.x)] = int(kept[long(tid.x)] + loaded_2);
 }

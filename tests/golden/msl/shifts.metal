@@ -15,12 +15,10 @@ struct Args {
 kernel void kernel_shifts(constant Args& args [[buffer(0)]],
                           uint3 gid [[thread_position_in_grid]])
 {
-    // shifts +1
-    long v = long(gid.x);
     // shifts +2
-    args.out[v] = long(ulong(args.x[v]) << (ulong(args.n[v]) & 63UL));
+    args.out[long(gid.x)] = long(ulong(args.x[long(gid.x)]) << (ulong(args.n[long(gid.x)]) & 63UL));
     // shifts +3
-    args.out[args.out_shape_1 + v] = args.x[v] >> (ulong(args.n[v]) & 63UL);
+    args.out[args.out_shape_1 + long(gid.x)] = args.x[long(gid.x)] >> (ulong(args.n[long(gid.x)]) & 63UL);
     // shifts +4
-    args.out[args.out_shape_1 * 2L + v] = ((args.x[v] & 255L) ^ 255L) | (args.n[v] ^ 3L);
+    args.out[args.out_shape_1 * 2L + long(gid.x)] = ((args.x[long(gid.x)] & 255L) ^ 255L) | (args.n[long(gid.x)] ^ 3L);
 }

@@ -50,23 +50,21 @@ kernel void kernel_shuffles(constant Args& args [[buffer(0)]],
                             uint3 gid [[thread_position_in_grid]],
                             uint lane [[thread_index_in_simdgroup]])
 {
-    // shuffles +1
-    long v = long(gid.x);
     // shuffles +2
-    long loaded = args.x[v];
+    long loaded = args.x[long(gid.x)];
     // shuffles +3
     long result = long(shuffle_idx_ulong(ulong(loaded), 5, lane));
-    args.out[v] = result;
+    args.out[long(gid.x)] = result;
     // shuffles +4
     long result_2 = long(shuffle_up_ulong(ulong(loaded), 3, lane));
-    args.out[args.out_shape_1 + v] = result_2;
+    args.out[args.out_shape_1 + long(gid.x)] = result_2;
     // shuffles +5
     long result_3 = long(shuffle_down_ulong(ulong(loaded), 3, lane));
-    args.out[args.out_shape_1 * 2L + v] = result_3;
+    args.out[args.out_shape_1 * 2L + long(gid.x)] = result_3;
     // shuffles +6
     long result_4 = long(shuffle_xor_ulong(ulong(loaded), 9, lane));
-    args.out[args.out_shape_1 * 3L + v] = result_4;
+    args.out[args.out_shape_1 * 3L + long(gid.x)] = result_4;
     // shuffles +7
     long result_5 = long(shuffle_idx_ulong(ulong(loaded), int(lane ^ 31u), lane));
-    args.out[args.out_shape_1 * 4L + v] = result_5;
+    args.out[args.out_shape_1 * 4L + long(gid.x)] = result_5;
 }

@@ -18,24 +18,21 @@ kernel void kernel_tree_sum(constant Args& args [[buffer(0)]],
     threadgroup uint tile[128];
     // tree_sum +4
     long i = long(gid.x);
-    // tree_sum +3
-    int t = int(tid.x);
     // tree_sum +5
     int v = i < args.x_size ? args.x[i] : 0;
-    long v_2 = long(t);
-    tile[v_2] = uint(v);
+    tile[long(tid.x)] = uint(v);
     // tree_sum +6
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // tree_sum +7
-    int v_3 = int(group_size.x >> 1);
+    int v_2 = int(group_size.x >> 1);
     // tree_sum +8
-    if (v_3 != 0) {
-        ulong step = ulong(v_3);
+    if (v_2 != 0) {
+        ulong step = ulong(v_2);
         do {
             // halve +1
-            if (step > ulong(v_2))
+            if (step > ulong(tid.x))
                 // halve +2
-                tile[v_2] = tile[long(ulong(v_2) + step)] + tile[v_2];
+                tile[long(tid.x)] = tile[long(ulong(tid.x) + step)] + tile[long(tid.x)];
             // halve +3
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
             // halve +4
@@ -43,7 +40,7 @@ kernel void kernel_tree_sum(constant Args& args [[buffer(0)]],
         } while (step != 0UL);
     }
     // tree_sum +10
-    if (t == 0)
+    if (tid.x == 0u)
         // tree_sum +11
         args.out[long(group.x)] = int(tile[0]);
 }

@@ -20,45 +20,43 @@ kernel void kernel_views_of_views(constant Args& args [[buffer(0)]],
     long v = long(group.x << 1);
     ulong v_2 = v < args.stack_shape_0 ? ulong(v) : ulong(args.stack_shape_0);
     ulong v_3 = ulong(args.out_shape_2) * ulong(args.out_shape_1);
-    bool v_4 = args.stack_shape_2 < 2L;
-    bool v_5 = args.stack_shape_1 < 1L;
-    ulong v_6 = ulong(args.stack_shape_2) * ulong(args.stack_shape_1);
-    ulong v_7 = v_2 * v_6;
-    bool v_8 = false;
-    long v_9 = 0L;
+    ulong v_4 = ulong(args.stack_shape_2) * ulong(args.stack_shape_1);
+    ulong v_5 = v_2 * v_4;
+    bool v_6 = false;
+    long v_7 = 0L;
     while (true) {
         // views_of_views +5
-        if (!v_5) {
-            ulong v_10 = v_3 * ulong(v_9 | v);
-            long v_11 = v_9 * long(v_6);
-            ulong v_12 = 0UL;
+        if (args.stack_shape_1 >= 1L) {
+            ulong v_8 = v_3 * ulong(v_7 | v);
+            long v_9 = v_7 * long(v_4);
+            ulong v_10 = 0UL;
             while (true) {
-                long v_13 = long(v_12 + 1UL);
+                long v_11 = long(v_10 + 1UL);
                 // views_of_views +6
-                ulong v_14 = v_4 ? ulong(args.stack_shape_2) : 1UL;
-                ulong v_15 = v_12 * ulong(args.stack_shape_2);
-                long v_16 = long(ulong(args.stack_shape_2) - v_14);
+                ulong v_12 = args.stack_shape_2 < 2L ? ulong(args.stack_shape_2) : 1UL;
+                ulong v_13 = v_10 * ulong(args.stack_shape_2);
+                long v_14 = long(ulong(args.stack_shape_2) - v_12);
                 // views_of_views +7
-                if (v_16 >= 1L) {
-                    ulong v_17 = v_12 * ulong(args.out_shape_2);
-                    long v_18 = 0L;
+                if (v_14 >= 1L) {
+                    ulong v_15 = v_10 * ulong(args.out_shape_2);
+                    long v_16 = 0L;
                     do {
                         // views_of_views +8
-                        args.out[long(v_10 + v_17 + ulong(v_18))] = args.stack[long(v_7 + ulong(v_11) + v_15 + v_14 + ulong(v_18))] * 10.0f;
+                        args.out[long(v_8 + v_15 + ulong(v_16))] = args.stack[long(v_5 + ulong(v_9) + v_13 + v_12 + ulong(v_16))] * 10.0f;
                         // views_of_views +7
-                        v_18 = v_18 + 1L;
-                    } while (v_16 != v_18);
+                        v_16 = v_16 + 1L;
+                    } while (v_14 != v_16);
                 }
                 // views_of_views +5
-                if (v_13 == args.stack_shape_1)
+                if (v_11 == args.stack_shape_1)
                     break;
-                v_12 = ulong(v_13);
+                v_10 = ulong(v_11);
             }
         }
         // views_of_views +4
-        if (v_8)
+        if (v_6)
             break;
-        v_8 = true;
-        v_9 = 1L;
+        v_6 = true;
+        v_7 = 1L;
     }
 }

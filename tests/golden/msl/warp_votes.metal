@@ -25,18 +25,16 @@ static inline bool vote_equal(bool test, uint mask)
 kernel void kernel_warp_votes(constant Args& args [[buffer(0)]],
                               uint3 gid [[thread_position_in_grid]])
 {
-    // warp_votes +1
-    long v = long(gid.x);
     // warp_votes +2
-    int result = int((active_ballot(args.x[v] <= 0) & 4294967295u) == 0u);
-    args.out[v] = uint(result != 0);
+    int result = int((active_ballot(args.x[long(gid.x)] <= 0) & 4294967295u) == 0u);
+    args.out[long(gid.x)] = uint(result != 0);
     // warp_votes +3
-    int result_2 = int((active_ballot(args.x[v] == 3) & 4294967295u) != 0u);
-    args.out[args.out_shape_1 + v] = uint(result_2 != 0);
+    int result_2 = int((active_ballot(args.x[long(gid.x)] == 3) & 4294967295u) != 0u);
+    args.out[args.out_shape_1 + long(gid.x)] = uint(result_2 != 0);
     // warp_votes +4
-    int result_3 = int(vote_equal(args.x[v] > 0, 4294967295u));
-    args.out[args.out_shape_1 * 2L + v] = uint(result_3 != 0);
+    int result_3 = int(vote_equal(args.x[long(gid.x)] > 0, 4294967295u));
+    args.out[args.out_shape_1 * 2L + long(gid.x)] = uint(result_3 != 0);
     // warp_votes +5
-    int result_4 = int(active_ballot(args.x[v] > 2) & 4294967295u);
-    args.out[args.out_shape_1 * 3L + v] = uint(result_4);
+    int result_4 = int(active_ballot(args.x[long(gid.x)] > 2) & 4294967295u);
+    args.out[args.out_shape_1 * 3L + long(gid.x)] = uint(result_4);
 }

@@ -1,0 +1,156 @@
+"""The text itself: as short as a person's, the same in every process, with names and places of the Python program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+import numba_metal as gpu
+from numba_gpucore.base.errors import OptionError
+from numba_metal import compile_msl
+from tests.msl import check_msl, compile_msl_library
+
+BY_HAND = Path(__file__).resolve().parent / "msl_by_hand"
+
+
+def saxpy(x, y, a):
+    i = gpu.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
+
+
+def reduction(x, partial):
+    tile = gpu.shared.array(256, gpu.float32)
+    t = gpu.threadIdx.x
+    i = gpu.grid(1)
+    tile[t] = x[i] if i < x.size else np.float32(0)
+    gpu.syncthreads()
+    step = gpu.blockDim.x // 2
+    while step > 0:
+        if t < step:
+            tile[t] += tile[t + step]
+        gpu.syncthreads()
+        step //= 2
+    if t == 0:
+        partial[gpu.blockIdx.x] = tile[0]
+
+
+def tiled_matmul(a, b, c):
+    left = gpu.shared.array((16, 16), gpu.float32)
+    right = gpu.shared.array((16, 16), gpu.float32)
+    column, row = gpu.grid(2)
+    x, y = gpu.threadIdx.x, gpu.threadIdx.y
+    total = np.float32(0)
+    for tile in range((a.shape[1] + 15) // 16):
+        k = tile * 16
+        left[y, x] = a[row, k + x] if row < a.shape[0] and k + x < a.shape[1] else np.float32(0)
+        right[y, x] = b[k + y, column] if column < b.shape[1] and k + y < b.shape[0] else np.float32(0)
+        gpu.syncthreads()
+        for j in range(16):
+            total += left[y, j] * right[j, x]
+        gpu.syncthreads()
+    if row < c.shape[0] and column < c.shape[1]:
+        c[row, column] = total
+
+
+SIGNATURES = {
+    saxpy: "void(float32[::1], float32[::1], float32)",
+    reduction: "void(float32[::1], float32[::1])",
+    tiled_matmul: "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])",
+}
+
+
+def count_statements(text: str) -> int:
+    """Statements of the kernel's body: those that end in a semicolon, and each if, for and while."""
+    body = re.sub(r"//.*", "", text[text.index("kernel void") :])
+    body = body[body.index("{") :]
+    loops = len(re.findall(r"\b(?:if|for|while)\b", body))
+    in_for_heads = 2 * len(re.findall(r"\bfor\s*\(", body))
+    after_do = len(re.findall(r"\}\s*while\s*\(", body))
+    return loops + body.count(";") - in_for_heads - after_do
+
+
+@pytest.mark.parametrize("kernel", SIGNATURES, ids=lambda kernel: kernel.__name__)
+def test_not_much_longer_than_by_hand(kernel):
+    """At most 1.3 statements for each of a kernel that a person wrote for the same job."""
+    by_hand = (BY_HAND / f"{kernel.__name__}.metal").read_text()
+    assert check_msl(by_hand).ok
+    ours = compile_msl(kernel, SIGNATURES[kernel])
+    assert check_msl(ours).ok
+    assert count_statements(ours) <= 1.3 * count_statements(by_hand), ours
+
+
+def test_two_processes_give_the_same_bytes(run_python, tmp_path):
+    program = tmp_path / "emit.py"
+    program.write_text(
+        "import sys\n"
+        "from tests.unit.test_msl_text import SIGNATURES, compile_msl\n"
+        "sys.stdout.write(''.join(compile_msl(kernel, sig) for kernel, sig in SIGNATURES.items()))\n"
+    )
+    first, second = (run_python(program, PYTHONHASHSEED=seed).stdout for seed in ("1", "2"))
+    assert first == second
+    assert "kernel void kernel_tiled_matmul" in first
+
+
+def test_names_and_places_are_those_of_python():
+    text = compile_msl(saxpy, SIGNATURES[saxpy])
+    assert "    long i = long(gid.x);" in text
+    assert "args.y[i] = args.a * args.x[i] + args.y[i];" in text
+    assert "// saxpy +3" in text
+    assert "//" not in compile_msl(saxpy, SIGNATURES[saxpy], lineinfo=False)
+
+
+def test_nothing_is_declared_that_is_not_used():
+    for kernel, signature in SIGNATURES.items():
+        text = compile_msl(kernel, signature)
+        body = text[text.index("kernel void") :]
+        for name in re.findall(r"^ +(?:threadgroup )?(?:int|uint|long|ulong|float|bool) (\w+)", body, re.MULTILINE):
+            assert len(re.findall(rf"\b{name}\b", body)) > 1, (name, text)
+
+
+def test_fast_math_is_what_fastmath_asks_for():
+    def waves(x):
+        i = gpu.grid(1)
+        x[i] = np.sin(x[i]) * x[i] + np.float32(1)
+
+    safe, fast = (compile_msl(waves, "void(float32[::1])", fastmath=fastmath) for fastmath in (False, True))
+    assert "precise::sin" in safe
+    assert "#pragma METAL fp contract(off)" in safe
+    assert "fast::sin" in fast
+    assert "contract(off)" not in fast
+
+
+def test_unknown_versions_and_options_are_refused():
+    with pytest.raises(OptionError, match=r"msl_version must be one of \(3, 0\).*not \(2, 4\)"):
+        compile_msl(saxpy, SIGNATURES[saxpy], msl_version=(2, 4))
+    with pytest.raises(OptionError, match="unknown option 'speed'"):
+        compile_msl(saxpy, SIGNATURES[saxpy], speed=11)
+
+
+def test_kernel_objects_and_numba_signatures_are_taken():
+    kernel = gpu.jit(saxpy)
+    signature = numba.void(numba.float32[::1], numba.float32[::1], numba.float32)
+    assert compile_msl(kernel, signature) == compile_msl(saxpy, SIGNATURES[saxpy])
+
+
+def test_sum_of_a_range_needs_no_wider_integers():
+    """LLVM writes the sum of 0 … n - 1 as a product of 65 bits; n can be as large as an int64."""
+
+    def triangle(n, out):
+        total = 0
+        for j in range(n[0]):
+            total += j
+        out[0] = total
+
+    msl = compile_msl(triangle, "void(int64[::1], int64[::1])")
+    library = compile_msl_library(msl, trap_undefined=True)
+    for n in (0, 1, 5, 100_000, 2**33 + 1):
+        count, out = library.place(np.array([n])), library.place(np.zeros(1, np.int64))
+        words = np.array([count.address, 1, out.address, 1], np.uint64)
+        library.run("kernel_triangle", 1, 1, [words], resident=[count, out])
+        wanted = (n * (n - 1) // 2 + 2**63) % 2**64 - 2**63
+        assert np.frombuffer(out.host.tobytes()[:8], np.int64)[0] == wanted
