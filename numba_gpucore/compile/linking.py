@@ -28,6 +28,7 @@ from numba_gpucore.compile.intrinsics import (
 from numba_gpucore.compile.job import Job
 
 _DEFINITION = re.compile(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+_NO_INLINE = re.compile(r"(?<=\)) noinline\b")
 _SYMBOL = re.compile(r'@"?([\w.$]+)"?')
 #: Numba declares an "environment" for every function, for the interpreter's sake; nothing on a device reads it.
 _ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
@@ -97,6 +98,8 @@ def link_kernel(
 ) -> tuple[llvm.ModuleRef, Job]:
     """Link the modules in `texts`; all functions but `entry` become internal."""
     texts = [_ENVIRONMENT.sub("", text) for text in texts]
+    # Back-ends decide what stays a function. Numba marks all so under debug, and llvmlite cannot take marks away.
+    texts = [_NO_INLINE.sub("", text) for text in texts]
     graph = walk_calls(texts, entry)
     renamed, shared_arrays = _number_shared_arrays(graph.symbols)
     for old, new in renamed.items():

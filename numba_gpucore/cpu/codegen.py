@@ -15,6 +15,7 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
 from numba_gpucore.cpu.program import ProgramBuilder
+from numba_gpucore.cpu.replay import add_replay, replay_symbol
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
@@ -60,6 +61,7 @@ class CpuCodegen:
         return (
             ("frame_nbytes", frame_nbytes),
             ("grid_barrier", int(shape.uses_grid_barrier)),
+            ("replays", int(replay_symbol(job.entry) in {function.name for function in module.functions})),
             ("warps", int(shape.uses_warps)),
         )
 
@@ -67,6 +69,7 @@ class CpuCodegen:
 def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     """Build, and again where the first build shows that frames are larger than was guessed."""
     program = builder.build(shape)
+    add_replay(program, builder, shape)
     frame_nbytes = _largest_frame(str(program)) if shape.is_coroutine else 0
     if frame_nbytes:
         program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))

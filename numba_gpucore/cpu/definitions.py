@@ -37,6 +37,11 @@ def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> 
     texts.append(define_kernel_call(job, params))
     if shape.is_coroutine:
         texts.append(define_coroutine(shape.frame_nbytes))
+    return write_out_records(texts, params)
+
+
+def write_out_records(texts: list[str], params: tuple[str, ...]) -> list[str]:
+    """The texts with record types in place of their names."""
     records = read_records() | {"%gpu.params": f"{{ {', '.join(params)} }}"}
     return [_RECORD_NAME.sub(lambda name: records[name.group()], text) for text in texts]
 

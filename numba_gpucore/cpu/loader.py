@@ -19,15 +19,20 @@ from numba_gpucore.cpu.object_symbols import undefined_symbols
 
 #: void gpu.work(launch record, scratch memory, most blocks to run)
 _WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)
+#: void gpu.replay(launch record, scratch memory, x, by, bz, ty, tz, numbers)
+_REPLAY = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, *[ctypes.c_uint32] * 4, ctypes.c_void_p
+)
 #: What MCJIT supplies itself.
 _LINKER_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
 
 
 @dataclass(frozen=True)
 class LoadedObject:
-    """`work` may be called as long as this object lives."""
+    """Both may be called as long as this object lives. replay: runs one thread again (ir/replay.ll), if there is one."""
 
     work: Callable[[int, int, int], None]
+    replay: Callable[[int, int, int, int, int, int, int, int], None] | None
     engine: Any
 
 
@@ -53,4 +58,5 @@ def load_object(artifact: Artifact) -> LoadedObject:
     address = engine.get_function_address(artifact.entry)
     if not address:
         raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' does not define '{artifact.entry}'")
-    return LoadedObject(_WORK(address), engine)
+    replay_address = engine.get_function_address(f"{artifact.entry}.replay") if artifact.fact("replays") else 0
+    return LoadedObject(_WORK(address), _REPLAY(replay_address) if replay_address else None, engine)

@@ -62,7 +62,9 @@ def _decode_numbers(report: ThrowReport, site: Site) -> tuple[int | float | bool
 
 
 def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
-    failed = "1 thread" if report.count == 1 else f"{report.count} threads"
+    failed = ("" if report.counts_all else "at least ") + (
+        "1 thread" if report.count == 1 else f"{report.count} threads"
+    )
     return (
         f"kernel '{kernel_name}' ({describe_traces(site, kernel_name)}), "
         f"block {report.block}, thread {report.thread}; {failed} failed"

@@ -6,6 +6,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     bits,
     coordinates,
     division,
+    flat,
     math,
     memory,
     numbers,

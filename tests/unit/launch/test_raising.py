@@ -69,7 +69,7 @@ def test_bounds_check_without_details(monkeypatch: pytest.MonkeyPatch) -> None:
         launch(monkeypatch, BOUNDS, details=False)
     assert str(caught.value) == (
         "index is out of bounds (which index, axis and size is unknown)\n"
-        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); 1 thread failed"
+        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); at least 1 thread failed"
     )
     assert not hasattr(caught.value, "index")
 

@@ -1,0 +1,153 @@
+"""Make the code of one thread harmless to run again. Before: replay builds it. After: replay links it into the program.
+
+llvmlite cannot change instructions, so this works on LLVM assembly whose values all have names.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
+MAX_ROUNDS = 10_000_000
+_DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
+_STORE = re.compile(
+    r"^  store (?:atomic |volatile )*[^,]*(?:\{[^}]*\}|\[[^\]]*\]|<[^>]*>)?[^,]*, ptr (?P<pointer>[%@][\w.$-]+)"
+)
+_MEMORY_CALL = re.compile(
+    r"^  (?:tail )?call void @llvm\.mem(?:set|cpy|move)\S*\(ptr (?:\w+(?:\(\d+\))? |align \d+ )*(?P<pointer>[%@][\w.$-]+)"
+)
+_POINTER = re.compile(r"^getelementptr [^,]*(?:\{[^}]*\}|\[[^\]]*\])?[^,]*, ptr (%[\w.$-]+)")
+_PHI_VALUE = re.compile(r"\[ ([^,\]]+), %[\w.$-]+ \]")
+_SELECT_VALUE = re.compile(r"^select i1 [^,]+, ptr ([^,]+), ptr ([^,\s]+)")
+_CALL = re.compile(r"call [^@\n]*@(\"?[\w.$]+\"?)\(")
+_LABEL_USE = re.compile(r"\blabel %([\w.$-]+)")
+_EXIT = "replay.exit"
+
+
+def read_blocks(body: str) -> dict[str, list[str]]:
+    """Lines by label, in order; the first block's label is "entry" where the text does not name it."""
+    blocks: dict[str, list[str]] = {}
+    label = "entry"
+    for line in body.splitlines():
+        if found := re.match(r"^([\w.$-]+):", line):
+            label = found[1]
+            blocks.setdefault(label, [])
+        elif line.strip():
+            blocks.setdefault(label, []).append(line)
+    return blocks
+
+
+class NotReplayable(Exception):
+    """The text says why the thread cannot be run again alone."""
+
+
+def make_harmless(body: str) -> str:
+    """The body of `void @gpu.replay(…, ptr %numbers)` without stores but those to its own stack and %numbers, and with
+    loops that end. Raises NotReplayable."""
+    body = _drop_stores(body)
+    blocks = read_blocks(body)
+    entry, *_ = blocks
+    headers = _loop_headers(blocks, entry)
+    lines: list[str] = []
+    for label, block in blocks.items():
+        if label == entry:
+            start = (
+                ["  %replay.rounds = alloca i32", f"  store i32 {MAX_ROUNDS}, ptr %replay.rounds"] if headers else []
+            )
+            lines += [f"{label}:", *start, *block]
+        elif label in headers:
+            lines += _bounded_header(label, block)
+        else:
+            lines += [f"{label}:", *block]
+    text = "\n".join(lines)
+    for header in headers:
+        # What came from the header's end now comes from its second half.
+        text = re.sub(rf"(\[ [^\]]*, )%{re.escape(header)} \]", rf"\g<1>%{header}.rest ]", text)
+    return f"{text}\n{_EXIT}:\n  ret void\n" if headers else f"{text}\n"
+
+
+def _bounded_header(label: str, block: list[str]) -> list[str]:
+    phis = [line for line in block if " = phi " in line]
+    name = f"%replay.{label}"
+    return [
+        f"{label}:",
+        *phis,
+        f"  {name}.left = load i32, ptr %replay.rounds",
+        f"  {name}.less = sub i32 {name}.left, 1",
+        f"  store i32 {name}.less, ptr %replay.rounds",
+        f"  {name}.done = icmp eq i32 {name}.less, 0",
+        f"  br i1 {name}.done, label %{_EXIT}, label %{label}.rest",
+        f"{label}.rest:",
+        *block[len(phis) :],
+    ]
+
+
+def _loop_headers(blocks: dict[str, list[str]], entry: str) -> list[str]:
+    """Targets of edges that lead back to a block on the way from the entry."""
+    headers: dict[str, None] = {}
+    done: set[str] = set()
+    active: list[tuple[str, list[str]]] = [(entry, _targets(blocks[entry]))]
+    on_way = {entry}
+    while active:
+        label, targets = active[-1]
+        if not targets:
+            active.pop()
+            on_way.discard(label)
+            done.add(label)
+            continue
+        target = targets.pop()
+        if target in on_way:
+            headers[target] = None
+        elif target not in done:
+            on_way.add(target)
+            active.append((target, _targets(blocks[target])))
+    return list(headers)
+
+
+def _targets(block: list[str]) -> list[str]:
+    return [label for line in block for label in _LABEL_USE.findall(line)]
+
+
+def _drop_stores(body: str) -> str:
+    definitions = dict(found.groups() for line in body.splitlines() if (found := _DEFINITION.match(line)))
+    kept = []
+    for line in body.splitlines():
+        found = _STORE.match(line) or _MEMORY_CALL.match(line)
+        if found is None:
+            _require_harmless(line)
+            kept.append(line)
+        elif _is_own(found["pointer"], definitions):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _require_harmless(line: str) -> None:
+    if re.match(r"^  (?:store |.*\b(?:atomicrmw|cmpxchg|fence|invoke|indirectbr) )", line):
+        raise NotReplayable(f"it does {line.strip()}")
+    called = _CALL.search(line)
+    if called and not called[1].startswith("llvm.") and "memory(none)" not in line and called[1].startswith("gpu."):
+        raise NotReplayable(f"it calls {called[1]}")
+
+
+def _is_own(pointer: str, definitions: dict[str, str]) -> bool:
+    """True for a pointer into the thread's stack or to `%numbers`. Raises NotReplayable where it can be both."""
+    roots: set[bool] = set()
+    seen: set[str] = set()
+    pending = [pointer]
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        text = definitions.get(value, "")
+        if found := _POINTER.match(text):
+            pending.append(found[1])
+        elif text.startswith("phi ptr"):
+            pending += _PHI_VALUE.findall(text)
+        elif found := _SELECT_VALUE.match(text):
+            pending += found.groups()
+        else:
+            roots.add(value == "%numbers" or text.startswith("alloca "))
+    if len(roots) > 1:
+        raise NotReplayable("a store goes to the thread's own memory or to that of others, depending on a condition")
+    return roots == {True}
