@@ -5,6 +5,7 @@ Loaded when `compile_msl` is first asked for: it imports the compiler.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -30,16 +31,25 @@ def compile_msl(
     """The Metal Shading Language text of a kernel. No GPU is needed or opened.
 
     sig: as for `jit`, e.g. "void(float32[::1], int32)". msl_version: (major, minor), see MSL_VERSIONS. lineinfo: a
-    comment with function and line, counted from the function's first, before each group of statements. options: those
-    of `jit`. Raises OptionError, Numba's typing errors, UnsupportedKernelError.
+    comment with function and line, counted from the function's first, before each group of statements, if the source
+    can be found. options: those of `jit`. Raises OptionError, Numba's typing errors, UnsupportedKernelError.
     """
     if tuple(msl_version) not in MSL_VERSIONS:
         known = ", ".join(map(str, MSL_VERSIONS))
         raise OptionError(f"msl_version must be one of {known}, not {msl_version!r}")
-    parsed = TARGET.options_class.from_keywords({"boundscheck": False, **options, "lineinfo": lineinfo})
-    major, minor = msl_version
     # A kernel object stands for the function that it was made from.
     function = getattr(pyfunc, "py_func", pyfunc)
+    keywords = {"boundscheck": False, **options, "lineinfo": lineinfo and _has_source(function)}
+    parsed = TARGET.options_class.from_keywords(keywords)
+    major, minor = msl_version
     arch = f"apple-msl{major}.{minor}"
     request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, parse_signature(sig), parsed)
     return inspect_stage(request, "asm")
+
+
+def _has_source(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return False
+    return True

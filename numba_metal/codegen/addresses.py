@@ -12,9 +12,12 @@ from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.expressions import (
     Expr,
     binary,
+    call,
     convert,
     dereference,
     int_literal,
+    int_type,
+    reinterpret,
     scalar_type,
 )
 from numba_metal.codegen.infer_types import factor_steps, resolve_address
@@ -166,6 +169,8 @@ def load(values: Values, instr: Instr) -> Expr:
     element = memory_type(values, instr.type, source)
     if instr.flags & {"atomic"}:
         raise CannotPrint("an atomic load")
+    if 0 < instr.align_nbytes < element_nbytes(element):
+        return _load_bytes(values, instr, element)
     spot = place(values, source, element)
     if "volatile" in instr.flags:
         spot = _volatile(values, source, element)
@@ -174,6 +179,28 @@ def load(values: Values, instr: Instr) -> Expr:
     if isinstance(instr.type, PointerType):
         return _pointer_from_bits(values, Local(instr.name or "", instr.type), spot)
     return spot
+
+
+def _bytes_at(values: Values, target: Value) -> tuple[str, Expr]:
+    """The address space of a pointer, and the pointer as one to bytes."""
+    space = values.selection.origins.space(target)
+    return space, cast_pointer(pointer(values, target), space, "uchar")
+
+
+def _load_bytes(values: Values, instr: Instr, element: str) -> Expr:
+    """A load from an address that need not be a multiple of the size (packed records), which MSL leaves undefined."""
+    unsigned = int_type(8 * element_nbytes(element), signed=False)
+    space, bytes_ = _bytes_at(values, instr.operands[0])
+    loaded = reinterpret(call(values.helper(f"load_{unsigned}_{space}"), bytes_, type_=unsigned), element)
+    if isinstance(instr.type, PointerType):
+        return _pointer_from_bits(values, instr.result, loaded)
+    return loaded
+
+
+def _store_bytes(values: Values, target: Value, stored: Expr) -> str:
+    unsigned = int_type(8 * element_nbytes(stored.type), signed=False)
+    space, bytes_ = _bytes_at(values, target)
+    return f"{values.helper(f'store_{unsigned}_{space}')}({bytes_.text}, {reinterpret(stored, unsigned).text});"
 
 
 def _volatile(values: Values, source: Value, element: str) -> Expr:
@@ -192,10 +219,6 @@ def store_text(values: Values, instr: Instr) -> str:
     """The statement `place = value;`."""
     value, target = instr.operands
     element = memory_type(values, value.type, target)
-    if "volatile" in instr.flags:
-        spot = _volatile(values, target, element)
-    else:
-        spot = place(values, target, element)
     if isinstance(value.type, PointerType):
         stored = Expr(f"(ulong){values.expr(value).within(15)}", "ulong", 15)
     elif value.type == IntType(1):
@@ -204,4 +227,7 @@ def store_text(values: Values, instr: Instr) -> str:
         stored = values.as_type(value, element)
     else:
         stored = values.expr(value)
+    if 0 < instr.align_nbytes < element_nbytes(element):
+        return _store_bytes(values, target, stored)
+    spot = (_volatile if "volatile" in instr.flags else place)(values, target, element)
     return f"{spot.text} = {stored.text};"

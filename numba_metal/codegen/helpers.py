@@ -230,6 +230,18 @@ static inline uint match_{kind}_{type_}({type_} value, uint mask)
 """
 
 
+def _load_bytes(type_: str, space: str) -> str:
+    """Little-endian, from any address."""
+    parts = " | ".join(f"({type_}(bytes[{i}]) << {8 * i})" for i in range(_BITS[type_] // 8))
+    head = f"static inline {type_} load_{type_}_{space}({space} const uchar* bytes)"
+    return f"{head}\n{{\n    return {type_}({parts});\n}}\n"
+
+
+def _store_bytes(type_: str, space: str) -> str:
+    lines = "".join(f"    bytes[{i}] = uchar(value >> {8 * i});\n" for i in range(_BITS[type_] // 8))
+    return f"static inline void store_{type_}_{space}({space} uchar* bytes, {type_} value)\n{{\n{lines}}}\n"
+
+
 _FIXED = {
     "double_bits": _DOUBLE_BITS,
     "throw_site": _THROW_SITE,
@@ -250,6 +262,8 @@ _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"barrier_(count|and|or)", _voting_barrier),
     (r"shuffle_(idx|up|down|xor)_(\w+)", _shuffle),
     (r"match_(any|all)_(\w+)", _match),
+    (r"load_([a-z]+)_(device|threadgroup|thread|constant)", _load_bytes),
+    (r"store_([a-z]+)_(device|threadgroup|thread)", _store_bytes),
     *ATOMIC_HELPERS,
 )
 

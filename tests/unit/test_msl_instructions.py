@@ -350,3 +350,21 @@ entry:
     for name in ("kernel", "half", "device"):
         assert f"{name}_ = " in text
     run(text, [np.array([3], np.int32), np.zeros(1, np.int32)], 1)
+
+
+def test_unaligned_accesses_go_byte_by_byte():
+    """Fields of packed records: LLVM says align 1, and MSL leaves a misaligned access undefined."""
+    body = """
+  %field = getelementptr i8, ptr %a_place, i64 1
+  %x = load i32, ptr %field, align 1
+  %y = load float, ptr %field, align 2
+  %target = getelementptr i8, ptr %out_place, i64 3
+  store i32 %x, ptr %target, align 1
+  %other = getelementptr i8, ptr %out_place, i64 9
+  store float %y, ptr %other, align 1
+  ret void
+}"""
+    msl = emit(header("i64", "i64") + body, (array_of("i64"), array_of("i64")))
+    data = np.array([0x1122334455667788, 0], np.int64)
+    out = run(msl, [data, np.zeros(2, np.int64)], 1)[1].tobytes()
+    assert out == bytes(3) + bytes([0x77, 0x66, 0x55, 0x44]) + bytes(2) + bytes([0x77, 0x66, 0x55, 0x44]) + bytes(3)
