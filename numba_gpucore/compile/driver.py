@@ -17,6 +17,7 @@ from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.compile.call_chains import sites_with_traces
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.dump import StageDump
 from numba_gpucore.compile.explain import explain_error
 from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.job import Job
@@ -40,12 +41,22 @@ class Lowered:
 
 
 @global_compiler_lock
-def compile_kernel(request: CompileRequest) -> Artifact:
-    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError."""
+def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> Artifact:
+    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError.
+
+    dump_folder: gets the text of every stage.
+    """
+    dump = StageDump(request, dump_folder)
     lowered = lower_kernel(request)
     codegen, module, job = load_codegen(request), lowered.module, lowered.job
+    dump.write("1-types.txt", lowered.result.type_annotation)
+    dump.write("2-device.ll", module)
     codegen.legalize(module, job)
+    dump.write("3-legalized.ll", module)
     text = codegen.emit(module, job)
+    dump.write("4-emitted.txt", text)
+    code = codegen.assemble(text, job)
+    dump.write("5-code.bin", code)
     return Artifact(
         kernel_name=request.py_func.__qualname__,
         entry=job.entry,
@@ -53,7 +64,7 @@ def compile_kernel(request: CompileRequest) -> Artifact:
         arch=request.arch,
         launch_abi=request.launch_abi,
         arg_types=request.arg_types,
-        code=codegen.assemble(text, job),
+        code=code,
         shared_nbytes=_shared_nbytes(job),
         sites=job.sites,
         print_lines=job.print_lines,

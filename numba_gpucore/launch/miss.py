@@ -13,11 +13,14 @@ from numba_gpucore.base.artifact import Artifact, CompileRequest
 Stage = Literal["types", "llvm", "asm", "machine"]
 
 
-def compile_kernel(request: CompileRequest) -> Artifact:
-    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError."""
+def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> Artifact:
+    """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError.
+
+    dump_folder: gets the text of every stage.
+    """
     from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
 
-    artifact: Artifact = driver.compile_kernel(request)
+    artifact: Artifact = driver.compile_kernel(request, dump_folder)
     return artifact
 
 

@@ -128,12 +128,18 @@ def _user_error(
 ) -> BaseException:
     cls = resolve_exception(site.exception, py_func)
     arguments = _arguments(report, site)
+    notes = []
     if len(arguments) == 1 and isinstance(arguments[0], str):
         arguments = (f"{arguments[0]}\n{place}",)
     elif not arguments:
         arguments = (place,)
+    else:
+        notes.append(place)
     try:
-        return cls(*arguments)
+        error = cls(*arguments)
+        # What add_note would make, which Python has from 3.11 on.
+        error.__notes__ = notes  # type: ignore[attr-defined]
+        return error
     except Exception as error:
         # The class is the user's and may want other arguments than the kernel gave.
         return DeviceError(f"{site.exception}{arguments} was thrown, but could not be constructed: {error!r}\n{place}")

@@ -56,7 +56,7 @@ class KernelStore:
         writes = self._writes(request)
         if print_.digest is None:
             self._note(request, stats.misses, (signature, f"cannot be cached: {print_.obstacle}"))
-            return miss.compile_kernel(request)
+            return self._compile(request)
         key = make_key(request, backend, print_.digest)
         found, reason = self._find(request, key, writes)
         if found is not None:
@@ -64,7 +64,7 @@ class KernelStore:
             return rebase_sites(found, print_)
         self._note(request, stats.misses, (signature, reason))
         if not writes:
-            return miss.compile_kernel(request)
+            return self._compile(request)
         return self._compile_and_keep(request, key, print_)
 
     def _writes(self, request: CompileRequest) -> bool:
@@ -80,9 +80,7 @@ class KernelStore:
             reason = lookup.reason
         return None, reason
 
-    def _layers(
-        self, request: CompileRequest, key: CacheKey, reads_user: bool
-    ) -> Iterator[tuple[DiskCache, CacheKey]]:
+    def _layers(self, request: CompileRequest, key: CacheKey, reads_user: bool) -> Iterator[tuple[DiskCache, CacheKey]]:
         if reads_user:
             yield self._user, key
         warm = self._warm_layer(request.py_func.__module__ or "") if request.options.cache is not False else None
@@ -103,10 +101,15 @@ class KernelStore:
             lookup = self._user.find(key, request.arg_types)
             if lookup.artifact is not None:
                 return rebase_sites(lookup.artifact, print_)
-            artifact = miss.compile_kernel(request)
+            artifact = self._compile(request)
             if all(source.source_digest for source in artifact.sources):
                 self._user.store(key, artifact)
             return artifact
+
+    def _compile(self, request: CompileRequest) -> Artifact:
+        if self._settings.dump_folder is None:
+            return miss.compile_kernel(request)
+        return miss.compile_kernel(request, self._settings.dump_folder)
 
     def _note(self, request: CompileRequest, events: list[Any], event: Any) -> None:
         events.append(event)

@@ -198,6 +198,8 @@ def test_raise_with_numbers(checked_jit):
     with pytest.raises(ValueError) as caught:
         checked_jit(raises_numbers)[1, 1](zeros(3))
     assert caught.value.args == ("bad cell", 3, True, 2.5)
+    (note,) = caught.value.__notes__
+    assert note.startswith("kernel 'raises_numbers' (test_exceptions.py:")
 
 
 def test_division_by_zero_follows_the_error_model(checked_jit):
