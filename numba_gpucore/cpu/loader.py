@@ -29,7 +29,8 @@ _LINKER_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
 
 @dataclass(frozen=True)
 class LoadedObject:
-    """Both may be called as long as this object lives. replay: runs one thread again (ir/replay.ll), if there is one."""
+    """Both may be called as long as this object lives. replay: runs one thread again (ir/replay.ll); None in programs
+    that keep all details themselves."""
 
     work: Callable[[int, int, int], None]
     replay: Callable[[int, int, int, int, int, int, int, int], None] | None
