@@ -258,7 +258,7 @@ def selp(condition: bool, a: Any, b: Any) -> Any:
 
 @_kernel_only
 def static_assert(condition: bool, text: str = "") -> None:
-    """Compiling fails with `text` (a literal) unless the compiler can prove `condition`, by types and constants alone."""
+    """Compiling fails with `text` (a literal) unless `condition` can be proved from types and constants alone."""
 
 
 # -- memory

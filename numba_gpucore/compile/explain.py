@@ -39,19 +39,20 @@ def explain_error(error: Exception, py_func: Callable[..., Any]) -> Exception:
     if isinstance(error, GpuError):
         return error
     faults = list(dict.fromkeys(_fault(cause, py_func) for cause in _causes(error, py_func)))
-    explained: Exception = _error_class(type(error))(py_func.__name__, faults)
+    cls: Any = type(error)
+    explained: Exception = _error_class(cls)(py_func.__name__, faults)
     explained.original = error  # type: ignore[attr-defined]
     return explained
 
 
 def _causes(error: Exception, py_func: Callable[..., Any]) -> list[Exception]:
-    """The error and what else type inference found in the kernel itself; not what could not be typed because of them."""
+    """The error and what else type inference found in the kernel itself; not what only follows from them."""
     others = getattr(error, "other_errors", []) if getattr(error, "failed_function", None) is py_func else []
     return [error, *(other for other in others if "Undecided type" not in str(other))]
 
 
 @cache
-def _error_class(original: type[Exception]) -> type[Exception]:
+def _error_class(original: Any) -> type[Exception]:
     """Both an UnsupportedKernelError and what Numba raised."""
     namespace = {
         "__init__": UnsupportedKernelError.__init__,

@@ -23,7 +23,8 @@ _HOST = "call functions of math, cmath, NumPy's scalar ufuncs or the kernel lang
 
 HINTS: tuple[Hint, ...] = (
     Hint(r"^a kernel cannot allocate memory", _NO_ALLOCATION, _USE_ARRAYS),
-    Hint(r"^a kernel cannot make a new array: (.*)", "a kernel cannot make a new array", "assign the expression to part "
+    Hint(r"^a kernel cannot make a new array: (.*)", "a kernel cannot make a new array",
+         "assign the expression to part "
          "of an existing one (out[:] = a + b), or loop over the items"),
     Hint(r"(?:of type|for \w+\()(?:reflected )?(?:list|set|dict|DictType|ListType)\b|no hash for|type\(CPUDispatcher",
          f"{_NO_ALLOCATION}; lists, sets and dictionaries need it", _USE_ARRAYS),
@@ -32,7 +33,8 @@ HINTS: tuple[Hint, ...] = (
          r"cumsum|cumprod|diff|flatten|ravel|outer|kron|median|percentile|quantile|histogram|bincount|nonzero|roll|"
          r"searchsorted|interp|cross|convolve|correlate)\b for (.*)", rf"\1 {_NO_ALLOCATION.removeprefix('a kernel ')}",
          _USE_ARRAYS),
-    Hint(r"^no str for ", "a kernel cannot make strings", "put the value into print(…) or into an exception's arguments"),
+    Hint(r"^no str for ", "a kernel cannot make strings",
+         "put the value into print(…) or into an exception's arguments"),
     Hint(r"^no (\w+\.)?norm for|linalg", "", "a kernel runs in one thread: write the loop, or use another library for "
          "whole arrays"),
     Hint(r"name '(\w+)' is not defined", r"the name '\1' is not defined", "define it before the kernel is called"),
@@ -45,7 +47,8 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"Untyped (?:global|free) name '(\w+)': Cannot determine Numba type of <class '(?:builtins\.)?([\w.]+)'>",
          r"'\1' is an object of \2, which a kernel cannot use",
          "use numbers, tuples and NumPy arrays, or pass what is needed as arguments"),
-    Hint(r"Unknown attribute '(\w+)' of type the module random", r"no device has random.\1", "pass random numbers in an "
+    Hint(r"Unknown attribute '(\w+)' of type the module random", r"no device has random.\1",
+         "pass random numbers in an "
          "array, or use a counter-based generator"),
     Hint(r"Unknown attribute '(\w+)' of type the module numpy\.random", r"no device has numpy.random.\1",
          "pass random numbers in an array, or use a counter-based generator"),
@@ -55,7 +58,8 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"^KeyError: '?(\w+)'?$", r"there is no field '\1'", "check the names of the record's dtype"),
     Hint(r"Field '(\w+)' was not found in record", r"the record has no field '\1'", "check the names of its dtype"),
     Hint(r"No type info available for (.*?) as a callable", r"a value of type \1 cannot be called", ""),
-    Hint(r"(LOAD_BUILD_CLASS|IMPORT_NAME|IMPORT_FROM|STORE_GLOBAL|DELETE_GLOBAL)", "a kernel cannot define a class, import "
+    Hint(r"(LOAD_BUILD_CLASS|IMPORT_NAME|IMPORT_FROM|STORE_GLOBAL|DELETE_GLOBAL)",
+         "a kernel cannot define a class, import "
          "a module or assign a global variable", "do it outside of the kernel"),
     Hint(r"The 'with \(context manager", "a kernel cannot use 'with'", "no device has context managers"),
     Hint(r"format spec in f-strings", "an f-string in a kernel cannot have a format such as {x:.3f}",
@@ -72,14 +76,18 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"^no setitem for setitem\((array\([^()]*\)|[^,]*), (.*)\)$",
          r"cannot store into \1 with an index and a value of types (\2)",
          "an index is an integer for each axis at most, the value a number that the array can hold"),
-    Hint(r"^no getitem for getitem\((array\([^()]*\)|[^,]*), (.*)\)$", r"cannot read \1[index] with an index of type \2",
+    Hint(r"^no getitem for getitem\((array\([^()]*\)|[^,]*), (.*)\)$",
+         r"cannot read \1[index] with an index of type \2",
          "indices are integers, one for each axis at most"),
     Hint(r"^no delitem for", "items of arrays cannot be deleted", ""),
     Hint(r"^no (add|sub|mul|truediv|floordiv|mod|pow|lshift|rshift|and_|or_|xor|iadd|isub|imul|lt|le|gt|ge|eq|ne|"
-         r"lt|neg|pos|invert) for \w+\((.*,.*)\)$", r"the operator '\1' does not take (\2)", "convert the operands first"),
-    Hint(r"wrong tuple length for [^:]*: '?, '?expected (\d+), got (\d+)", r"\2 values cannot be unpacked into \1 variables",
+         r"lt|neg|pos|invert) for \w+\((.*,.*)\)$", r"the operator '\1' does not take (\2)",
+         "convert the operands first"),
+    Hint(r"wrong tuple length for [^:]*: '?, '?expected (\d+), got (\d+)",
+         r"\2 values cannot be unpacked into \1 variables",
          ""),
-    Hint(r"^(?:no getiter for getiter\(|Invalid use of getiter with parameters \()(.*)\)$", r"a value of type \1 cannot be looped over", "loop over range(n) or an array"),
+    Hint(r"^(?:no getiter for getiter\(|Invalid use of getiter with parameters \()(.*)\)$",
+         r"a value of type \1 cannot be looped over", "loop over range(n) or an array"),
     Hint(r"Cannot modify readonly array|cannot write to readonly", "the array is read-only", "pass a writable one"),
     Hint(r"^Cannot resolve setattr: \((.*)\)\.(\w+) =", r"\1 has no attribute '\2' that can be set", ""),
     Hint(r"^no ([\w.]+) for (.*)$", r"no implementation of \1 takes \2", ""),

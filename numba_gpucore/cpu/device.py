@@ -187,7 +187,7 @@ class CpuDevice:
     def _complete_report(self, program: CpuProgram, record: int, scratch: int, block_width: int) -> None:
         """Add the numbers to a report of this launch that only tells site and thread, by running that thread again."""
         with self._mailbox_lock:
-            report = read_mailbox(self._mailbox[:MAILBOX_NBYTES])
+            report = read_mailbox(self._report_bytes())
             if report is None or report.has_details or report.program != program.number:
                 return
             assert program.loaded.replay is not None
@@ -211,12 +211,15 @@ class CpuDevice:
         for queue in list(self._queues):
             queue.wait()
 
+    def _report_bytes(self) -> bytes:
+        return ctypes.string_at(self._mailbox_address, MAILBOX_NBYTES)
+
     def take_mailbox(self) -> bytes:
         mailbox = self._mailbox
         if mailbox[4] != b"\2":  # the lock: no report is complete
             return _NO_THROWS
         with self._mailbox_lock:
-            data = mailbox[:MAILBOX_NBYTES]
+            data = self._report_bytes()
             if data[4] != _WRITTEN:
                 return _NO_THROWS
             # The lock goes last: a thread that takes it finds the rest in order.

@@ -14,7 +14,8 @@ _STORE = re.compile(
     r"^  store (?:atomic |volatile )*[^,]*(?:\{[^}]*\}|\[[^\]]*\]|<[^>]*>)?[^,]*, ptr (?P<pointer>[%@][\w.$-]+)"
 )
 _MEMORY_CALL = re.compile(
-    r"^  (?:tail )?call void @llvm\.mem(?:set|cpy|move)\S*\(ptr (?:\w+(?:\(\d+\))? |align \d+ )*(?P<pointer>[%@][\w.$-]+)"
+    r"^  (?:tail )?call void @llvm\.mem(?:set|cpy|move)\S*\(ptr (?:\w+(?:\(\d+\))? |align \d+ )*"
+    r"(?P<pointer>[%@][\w.$-]+)"
 )
 _POINTER = re.compile(r"^getelementptr [^,]*(?:\{[^}]*\}|\[[^\]]*\])?[^,]*, ptr (%[\w.$-]+)")
 _PHI_VALUE = re.compile(r"\[ ([^,\]]+), %[\w.$-]+ \]")
@@ -109,7 +110,8 @@ def _targets(block: list[str]) -> list[str]:
 
 
 def _drop_stores(body: str) -> str:
-    definitions = dict(found.groups() for line in body.splitlines() if (found := _DEFINITION.match(line)))
+    matches = filter(None, map(_DEFINITION.match, body.splitlines()))
+    definitions = {found[1]: found[2] for found in matches}
     kept = []
     for line in body.splitlines():
         found = _STORE.match(line) or _MEMORY_CALL.match(line)

@@ -138,7 +138,7 @@ def _user_error(
     try:
         error = cls(*arguments)
         # What add_note would make, which Python has from 3.11 on.
-        error.__notes__ = notes  # type: ignore[attr-defined]
+        error.__notes__ = notes
         return error
     except Exception as error:
         # The class is the user's and may want other arguments than the kernel gave.

@@ -3,7 +3,7 @@
 `WRONG` in the order of this file: (kernel, arguments). Functions that kernels call come before them.
 """
 
-# ruff: noqa: F821, B007, PIE790, B018, F841, RUF015, C408, C416, PERF401, UP031, SIM118
+# ruff: noqa: F821, F841, F401, B016, RET503, PLC0415
 
 from __future__ import annotations
 
