@@ -21,15 +21,18 @@ def literal_shape(shape: types.Type) -> tuple[int, ...] | None:
 
 
 def _array_type(where: str, shape: types.Type, dtype: types.Type, alignment: types.Type | None, may_be_dynamic: bool):
+    try:
+        item_type = npydecl.parse_dtype(dtype)
+    except errors.TypingError as error:
+        raise errors.TypingError(f"{where}: {error.msg} — use numpy.float32 or another NumPy dtype") from error
+    if item_type is None:
+        raise errors.TypingError(f"{where}: {dtype} is no dtype — use numpy.float32 or another NumPy dtype")
     extents = literal_shape(shape)
     if extents is None:
         raise errors.TypingError(
             f"{where}: the shape must be a compile-time constant — use literals, or globals and closure variables that "
             "hold integers"
         )
-    item_type = npydecl.parse_dtype(dtype)
-    if item_type is None:
-        raise errors.TypingError(f"{where}: {dtype} is no dtype — use numpy.float32 or another NumPy dtype")
     _check_extents(where, extents, may_be_dynamic)
     _check_alignment(where, alignment)
     return types.Array(item_type, len(extents), "C")
