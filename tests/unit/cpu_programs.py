@@ -103,7 +103,7 @@ def compile_ir(
         options=KernelOptions(**options),
     )
     slots = lay_out_params(arg_types)
-    job = Job(request, "kernel_test", slots, frozenset(used), shared, made_sites, recursion)
+    job = Job(request, "kernel_test", slots, frozenset(used), shared, made_sites, has_recursion=recursion)
     module = llvm.parse_assembly(text)
     module.verify()
     CODEGEN.legalize(module, job)

@@ -55,7 +55,7 @@ def make_job(
     )
     arrays = tuple(array for symbol in shared if (array := parse_shared_symbol(symbol)))
     slots = lay_out_params(request.arg_types)
-    return Job(request, "kernel", slots, frozenset(intrinsics), arrays, sites, has_recursion)
+    return Job(request, "kernel", slots, frozenset(intrinsics), arrays, sites, has_recursion=has_recursion)
 
 
 def parse_device_ir(body: str, job: Job) -> llvm.ModuleRef:
