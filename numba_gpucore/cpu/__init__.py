@@ -24,7 +24,7 @@ def _open_device(index: int) -> Device:
 
 BACKEND = Backend(
     kind="cpu",
-    launch_abi=2,
+    launch_abi=3,
     toolchain_id=_toolchain_id,
     count_devices=lambda: 1,
     open_device=_open_device,

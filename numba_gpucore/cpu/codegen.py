@@ -19,6 +19,8 @@ from numba_gpucore.cpu.replay import add_replay, replay_symbol
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
+#: A variable that says so: after `legalize` the module holds the mailbox's atomics too.
+_ATOMICS_MARK = "gpu.uses_atomics"
 #: What is left of a coroutine whose frame did not fit behind its thread's record.
 _ALLOCATED_FRAME = re.compile(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
 
@@ -32,10 +34,15 @@ class CpuCodegen:
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
-        shape = choose_shape(job, bool(_ATOMIC.search(str(module))))
+        uses_atomics = bool(_ATOMIC.search(str(module)))
+        shape = choose_shape(job, uses_atomics)
         builder = ProgramBuilder(module.as_bitcode(), job)
         program = _build_settled(builder, shape)
         _replace_content(module, program, builder)
+        if uses_atomics:
+            # Linking leaves out what is internal and not used.
+            module.link_in(llvm.parse_assembly(f"@{_ATOMICS_MARK} = constant i8 1"))
+            module.get_global_variable(_ATOMICS_MARK).linkage = "internal"
 
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
@@ -55,10 +62,12 @@ class CpuCodegen:
         return ProgramBuilder(b"", job).machine().emit_object(module)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
-        """frame_nbytes: of a suspended thread, 0 for programs without coroutines. grid_barrier, warps: 1 if used."""
+        """atomics, grid_barrier, warps: 1 if the kernel uses them. frame_nbytes: of a suspended thread, 0 for programs
+        without coroutines. replays: 1 if a thread can be run again."""
         shape = choose_shape(job, has_atomics=False)
         frame_nbytes = _constant(module, "gpu.thread_nbytes") - THREAD_NBYTES if shape.is_coroutine else 0
         return (
+            ("atomics", int(_ATOMICS_MARK in {variable.name for variable in module.global_variables})),
             ("frame_nbytes", frame_nbytes),
             ("grid_barrier", int(shape.uses_grid_barrier)),
             ("replays", int(replay_symbol(job.entry) in {function.name for function in module.functions})),

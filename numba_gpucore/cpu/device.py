@@ -25,6 +25,7 @@ from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
 from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
+from numba_gpucore.cpu.pace import Pace
 from numba_gpucore.cpu.stream import CpuQueue
 from numba_gpucore.cpu.workers import ALL_BLOCKS, Team, WorkerPool
 
@@ -43,7 +44,8 @@ _WRITTEN = 2
 
 @dataclass
 class CpuProgram:
-    """A base.backend.Program. `thread_ns`: time a thread took in the last launch, a guess before."""
+    """A base.backend.Program. `thread_ns`: time a thread took in the last launch, a guess before. `pace`: of programs
+    with atomics, which helpers can slow down."""
 
     artifact: Artifact
     number: int
@@ -53,6 +55,7 @@ class CpuProgram:
     uses_grid_barrier: bool
     records: LaunchRecords
     thread_ns: float = 10.0
+    pace: Pace | None = None
     layouts: dict[tuple[int, int], BlockLayout] = field(default_factory=dict)
 
     def layout(self, threads: int, dynamic_nbytes: int) -> BlockLayout:
@@ -127,6 +130,7 @@ class CpuDevice:
             uses_warps=bool(artifact.fact("warps")),
             uses_grid_barrier=bool(artifact.fact("grid_barrier")),
             records=LaunchRecords(params_nbytes(lay_out_params(artifact.arg_types))),
+            pace=Pace() if artifact.fact("atomics") else None,
         )
         self._programs[program.number] = program
         return program
@@ -258,7 +262,8 @@ def _work_off(
         part = blocks // 8 or 1
         work(record, scratch, part)
         is_quick = (time.perf_counter_ns() - started_ns) * blocks < SOLO_NS * part
-    if is_quick:
+    alone = is_quick or (program.pace is not None and program.pace.goes_alone())
+    if alone:
         work(record, scratch, ALL_BLOCKS)
     else:
         team = Team(work, record, scratch_nbytes)
@@ -268,3 +273,5 @@ def _work_off(
         finally:
             team.close()
     program.thread_ns = (time.perf_counter_ns() - started_ns) / (blocks * threads)
+    if program.pace is not None and not is_quick:
+        program.pace.note(program.thread_ns, alone)

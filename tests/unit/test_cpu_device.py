@@ -49,7 +49,7 @@ THROW = """
 
 
 def test_backend_record() -> None:
-    assert (BACKEND.kind, BACKEND.launch_abi, BACKEND.count_devices()) == ("cpu", 2, 1)
+    assert (BACKEND.kind, BACKEND.launch_abi, BACKEND.count_devices()) == ("cpu", 3, 1)
     assert "llvmlite" in BACKEND.toolchain_id()
     opened = BACKEND.open_device(0)
     assert opened.name
