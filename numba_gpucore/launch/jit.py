@@ -38,7 +38,9 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
             raise OptionError(f"'{py_func.__name__}' is an async function, which cannot be a kernel")
         if options.device:
             return DeviceFunction(py_func, platform, options, signatures)
-        return Kernel(py_func, platform, options, tuple(map(kernel_arg_types, signatures)), extensions)
+        kernel = Kernel(py_func, platform, options, tuple(map(kernel_arg_types, signatures)), extensions)
+        kernel.compile_declared()
+        return kernel
 
     return decorate if function is None else decorate(function)
 

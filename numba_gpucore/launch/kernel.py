@@ -208,6 +208,13 @@ class Kernel(KernelReports):
         """True where there is one declared signature."""
         return len(self._declared) == 1
 
+    def compile_declared(self) -> None:
+        """Compile the signatures that the decorator was given, so that what is wrong with them shows there."""
+        session = default_session()
+        with session.miss_lock:
+            for types in self._declared:
+                self._programs.artifact_for(session.current_device(self.platform), types)
+
     def specialize(self, *args: Any) -> Kernel:
         """A kernel for the types of these arguments only; types may stand for arguments. The same one each time."""
         if self.specialized:

@@ -22,7 +22,7 @@ print("LOADED", *sorted(m for m in sys.modules if m in cold or m.startswith(tupl
 DECORATE = """
 import numba_metal, numba_ptxplus
 
-@numba_metal.jit("void(float32[::1], int64)")
+@numba_metal.jit
 def kernel(x, n):
     x[numba_metal.grid(1)] = n
 
@@ -34,6 +34,14 @@ numba_ptxplus.to_device([1, 2, 3]).copy_to_host()
 numba_metal.synchronize()
 numba_metal.stream().synchronize()
 print(numba_metal.current_device())
+"""
+
+DECLARE = """
+import numba_metal
+
+@numba_metal.jit("void(float32[::1], int64)")
+def kernel(x, n):
+    x[numba_metal.grid(1)] = n
 """
 
 STAND_IN = """
@@ -77,6 +85,12 @@ def cold_modules(run_python: Runner, folder: Path, program: str) -> set[str]:
 
 def test_decorating_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
     assert cold_modules(run_python, tmp_path, DECORATE) == set()
+
+
+def test_declaring_a_known_signature_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
+    """A declared signature is compiled by the decorator, and found by it the next time."""
+    assert "numba" in cold_modules(run_python, tmp_path, DECLARE), "the check can fail"
+    assert cold_modules(run_python, tmp_path, DECLARE) == set()
 
 
 def test_standing_in_for_numba_cuda_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import KernelLanguageError, OptionError
 from numba_gpucore.dtypes import float32, int32, void
 from numba_gpucore.launch.device_function import DeviceFunction
@@ -20,20 +22,26 @@ def function(x):
     """What it does."""
 
 
+@pytest.fixture(autouse=True)
+def _compiler(requests: list[CompileRequest]) -> None:
+    pass
+
+
 @pytest.mark.parametrize(
-    "decorated",
+    "decorate",
     [
-        jit(HOST, function),
-        jit(HOST)(function),
-        jit(HOST, fastmath=True)(function),
-        jit(HOST, "void(int32)")(function),
-        jit(HOST, ["void(int32)", (float32,)])(function),
-        jit(HOST, (int32,))(function),
-        jit(HOST, void(int32))(function),
-        jit(HOST, argtypes=(int32,))(function),
+        lambda: jit(HOST, function),
+        lambda: jit(HOST)(function),
+        lambda: jit(HOST, fastmath=True)(function),
+        lambda: jit(HOST, "void(int32)")(function),
+        lambda: jit(HOST, ["void(int32)", (float32,)])(function),
+        lambda: jit(HOST, (int32,))(function),
+        lambda: jit(HOST, void(int32))(function),
+        lambda: jit(HOST, argtypes=(int32,))(function),
     ],
 )
-def test_forms_that_make_kernels(decorated: Any) -> None:
+def test_forms_that_make_kernels(decorate: Callable[[], Any]) -> None:
+    decorated = decorate()
     assert isinstance(decorated, Kernel)
     assert decorated.py_func is function
     assert decorated.__doc__ == "What it does."
