@@ -1,7 +1,7 @@
 """Where Artifacts come from: the layers on disk, else the compiler. Before: programs. After: Device.load.
 
-Layers, in order: the user's cache folder, then the `__warm__` folder that the kernel's own package ships (read-only, and
-valid across versions of NumPy, Numba and llvmlite, since finished machine code does not need them). A kernel whose
+Layers, in order: the user's cache folder, then the `__warm__` folder that the kernel's own package ships (read-only,
+and valid across versions of NumPy, Numba and llvmlite, since finished machine code does not need them). A kernel whose
 fingerprint cannot be told is compiled each time.
 """
 
@@ -12,8 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.key import CacheKey
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.base.versions import version_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
@@ -130,7 +129,7 @@ def make_key(request: CompileRequest, backend: Backend, digest: str) -> CacheKey
         launch_abi=request.launch_abi,
         bytecode_magic=importlib.util.MAGIC_NUMBER.hex(),
         versions=(
-            *((name, _version_of(name)) for name in _VERSIONED_PACKAGES),
+            *((name, version_of(name)) for name in _VERSIONED_PACKAGES),
             ("numba-metal", __version__),
             ("toolchain", backend.toolchain_id()),
         ),
@@ -145,15 +144,6 @@ def _options_text(request: CompileRequest) -> str:
         code = request.py_func.__code__
         text += f" {code.co_filename}:{code.co_firstlineno}"
     return text
-
-
-@lru_cache(maxsize=None)
-def _version_of(package: str) -> str:
-    """Version of an installed package, read from its metadata: importing it would be slow."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
 
 
 def warm_folder_of(package: str) -> Path | None:

@@ -5,15 +5,17 @@ numba.cuda's classes and behaviour. Every wait also raises what kernel threads t
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba_gpucore.base.backend import Device, Queue
 from numba_gpucore.base.errors import ArgumentError, LaunchError
+
+if TYPE_CHECKING:
+    import asyncio
 
 #: Arguments kept alive for launches that may still run; a stream that holds more is made to finish first.
 _MAX_HELD = 1024
@@ -72,6 +74,8 @@ class Stream:
 
     def async_done(self) -> asyncio.Future[Stream]:
         """An awaitable that resolves to this stream when the work given so far has ended."""
+        import asyncio  # noqa: PLC0415 - takes 16 ms, and who awaits has it loaded
+
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Stream] = loop.create_future()
 

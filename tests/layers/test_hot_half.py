@@ -106,6 +106,22 @@ def test_launching_a_known_kernel_loads_no_compiler(run_python: Runner, tmp_path
 
 
 @pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
+def test_importing_loads_no_slow_modules(run_python: Runner, tmp_path: Path, package: str) -> None:
+    """asyncio and importlib.metadata would take more time than all of ours."""
+    program = f"""
+import sys, {package}
+assert not {{"asyncio", "importlib.metadata"}} & sys.modules.keys()
+"""
+    assert cold_modules(run_python, tmp_path, program) == set()
+
+
+def test_launching_a_known_kernel_loads_no_asyncio(run_python: Runner, tmp_path: Path) -> None:
+    cold_modules(run_python, tmp_path, LAUNCH)
+    program = LAUNCH + "import sys\nassert 'asyncio' not in sys.modules\n"
+    assert cold_modules(run_python, tmp_path, program) == set()
+
+
+@pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
 def test_importing_opens_no_device(run_python: Runner, tmp_path: Path, package: str) -> None:
     program = f"""
 import {package}
