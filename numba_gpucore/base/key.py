@@ -39,8 +39,13 @@ class CacheKey:
     @property
     def digest(self) -> str:
         """File name of the entry: 40 hex digits."""
-        return hashlib.blake2b(self.text.encode(), digest_size=20).hexdigest()
+        return digest_key_text(self.text)
 
     def without_versions(self) -> CacheKey:
         """The key of the same kernel in a layer that outlives upgrades."""
         return dataclasses.replace(self, versions=())
+
+
+def digest_key_text(text: str) -> str:
+    """`CacheKey.digest` of the key that has this text."""
+    return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()

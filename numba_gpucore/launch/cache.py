@@ -84,14 +84,17 @@ class DiskCache:
 
     def store(self, key: CacheKey, artifact: Artifact) -> bool:
         """Keep an artifact; False, with one warning, where the folder does not take it."""
-        data = encode_entry(key, artifact)
+        return self.store_data(self.path_of(key).name, encode_entry(key, artifact))
+
+    def store_data(self, name: str, data: bytes) -> bool:
+        """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
         try:
             self._make_folder()
             handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(data)
-                os.replace(temporary, self.path_of(key))
+                os.replace(temporary, self.folder / name)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)

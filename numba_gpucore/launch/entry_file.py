@@ -53,8 +53,7 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
     header, code = read_header(data)
     if header.get("key") != key.text:
         raise DamagedEntry("it belongs to another kernel (an older format, or two keys with one digest)")
-    if header["code_nbytes"] != len(code) or header["code_digest"] != _digest(code):
-        raise DamagedEntry("its machine code is not what was stored")
+    _check_code(header, code)
     try:
         return Artifact(
             kernel_name=header["kernel_name"],
@@ -72,6 +71,21 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
+
+
+def check_entry(data: bytes) -> str:
+    """The text of the key that an entry is for. Raises DamagedEntry unless header and machine code are whole."""
+    header, code = read_header(data)
+    _check_code(header, code)
+    key_text = header.get("key")
+    if not isinstance(key_text, str):
+        raise DamagedEntry("its header has no key")
+    return key_text
+
+
+def _check_code(header: dict[str, Any], code: bytes) -> None:
+    if header.get("code_nbytes") != len(code) or header.get("code_digest") != _digest(code):
+        raise DamagedEntry("its machine code is not what was stored")
 
 
 def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:

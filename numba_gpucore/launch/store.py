@@ -39,10 +39,11 @@ class CacheStats:
 
 
 class KernelStore:
-    """The layers of one process."""
+    """The layers of one process. keeps: False compiles on a miss as ever, but leaves the disk as it is."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, keeps: bool = True):
         self._settings = settings
+        self._keeps = keeps
         self._user = DiskCache(
             settings.cache_folder, max_nbytes=settings.cache_max_nbytes, trusted=settings.trusts_cache
         )
@@ -62,7 +63,7 @@ class KernelStore:
             self._note(request, stats.hits, signature)
             return rebase_sites(found, print_)
         self._note(request, stats.misses, (signature, reason))
-        if not writes:
+        if not (writes and self._keeps):
             return self._compile(request)
         return self._compile_and_keep(request, key, print_)
 

@@ -1,0 +1,67 @@
+"""Cache entries in a tar file, to carry to another machine. Before: warm.command. After: launch.cache.
+
+An archive is a plain tar of entry files. What comes in is checked: whoever wrote the archive is trusted with machine
+code (as with any package), but damage and foreign files are refused, and names cannot lead out of the cache folder.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from numba_gpucore.base.key import digest_key_text
+from numba_gpucore.launch.cache import ENTRY_SUFFIX, DiskCache
+from numba_gpucore.launch.entry_file import DamagedEntry, check_entry
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """How many entries were taken, and for each other file its name and why it was refused."""
+
+    n_taken: int
+    refusals: tuple[str, ...]
+
+
+def export_entries(cache: DiskCache, path: Path) -> int:
+    """Write every whole entry into a new tar file; how many. Raises OSError."""
+    n_written = 0
+    with tarfile.open(path, "w") as archive:
+        for entry in cache.entries():
+            data = entry.read_bytes()
+            if _objection_to(entry.name, data) is None:
+                member = tarfile.TarInfo(entry.name)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+                n_written += 1
+    return n_written
+
+
+def import_entries(cache: DiskCache, path: Path) -> ImportReport:
+    """Take the entries of a tar file that are whole. Raises OSError, also where the file is no tar file."""
+    n_taken, refusals = 0, []
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for member in archive:
+                file = archive.extractfile(member) if member.isreg() else None
+                data = b"" if file is None else file.read()
+                objection = _objection_to(member.name, data) if file is not None else "it is not a plain file"
+                if objection is None and not cache.store_data(member.name, data):
+                    objection = f"{cache.folder} does not take it"
+                if objection is None:
+                    n_taken += 1
+                else:
+                    refusals.append(f"{member.name}: {objection}")
+    except tarfile.TarError as error:
+        raise OSError(f"{path} is not an archive of cache entries: {error}") from error
+    return ImportReport(n_taken, tuple(refusals))
+
+
+def _objection_to(name: str, data: bytes) -> str | None:
+    """Why a file is not an entry; None if it is: whole, and named by the digest of its key as `CacheKey.digest` is."""
+    try:
+        key_text = check_entry(data)
+    except DamagedEntry as damage:
+        return str(damage)
+    return None if name == digest_key_text(key_text) + ENTRY_SUFFIX else "its name is not that of its key"

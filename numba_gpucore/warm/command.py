@@ -1,0 +1,108 @@
+"""`python -m numba_metal cache …` and the same for every target. Before: the command line. After: launch.cache.
+
+Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from numba_gpucore.base.settings import Settings
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.entry_file import DamagedEntry, read_header
+from numba_gpucore.launch.kernel import Kernel
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import KernelStore
+from numba_gpucore.warm.archive import export_entries, import_entries
+
+
+def main(program: str, arguments: Sequence[str] | None = None) -> int:
+    """Run the command line of the package `program`; its exit status. Raises SystemExit on wrong usage."""
+    options = _make_parser(program).parse_args(arguments)
+    settings = Settings.from_environment()
+    cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
+    try:
+        status: int = options.run(cache, options)
+    except OSError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 1
+    return status
+
+
+def _make_parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"python -m {program}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+    actions.add_parser("list", help="show every entry").set_defaults(run=_list)
+    actions.add_parser("clear", help="delete every entry").set_defaults(run=_clear)
+    verify = actions.add_parser("verify", help="exit with 1 if a declared signature in MODULE is not in the cache")
+    verify.add_argument("modules", nargs="+", metavar="MODULE")
+    verify.set_defaults(run=_verify)
+    export = actions.add_parser("export", help="write every entry into a tar file")
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.set_defaults(run=_export)
+    import_ = actions.add_parser("import", help="take the entries of a tar file that `export` wrote")
+    import_.add_argument("file", type=Path, metavar="FILE")
+    import_.set_defaults(run=_import)
+    return parser
+
+
+def _list(cache: DiskCache, _options: argparse.Namespace) -> int:
+    status = 0
+    for path in cache.entries():
+        data = path.read_bytes()
+        try:
+            key = json.loads(read_header(data)[0]["key"])
+            what = f"{key['kernel_name']}({', '.join(key['signature'])})  {key['backend']} {key['arch']}"
+        except (DamagedEntry, KeyError, ValueError) as damage:
+            what, status = f"{path.name} is damaged: {damage}", 1
+        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
+        print(f"{used} {len(data):>9} bytes  {what}")
+    return status
+
+
+def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:
+    print(f"deleted {cache.clear()} entries of {cache.folder}")
+    return 0
+
+
+def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
+    """Import modules, which looks up every declared signature; what had to be compiled is not kept."""
+    session = default_session()
+    session.store = KernelStore(session.settings, keeps=False)
+    n_hits, n_misses = 0, 0
+    for name in options.modules:
+        for kernel in _kernels_of(name):
+            n_hits += len(kernel.stats.hits)
+            n_misses += len(kernel.stats.misses)
+            for signature, reason in kernel.stats.misses:
+                print(f"miss: {name}:{kernel.py_func.__qualname__}({', '.join(signature)}): {reason}")
+    print(f"{n_hits} found, {n_misses} missing")
+    return 1 if n_misses else 0
+
+
+def _kernels_of(module_name: str) -> list[Kernel]:
+    """The kernels that a module's names stand for, once each, in order. Raises what importing it raises."""
+    values = vars(importlib.import_module(module_name)).values()
+    return list(dict.fromkeys(value for value in values if isinstance(value, Kernel)))
+
+
+def _export(cache: DiskCache, options: argparse.Namespace) -> int:
+    print(f"wrote {export_entries(cache, options.file)} entries to {options.file}")
+    return 0
+
+
+def _import(cache: DiskCache, options: argparse.Namespace) -> int:
+    report = import_entries(cache, options.file)
+    for refusal in report.refusals:
+        print(f"refused: {refusal}", file=sys.stderr)
+    print(f"took {report.n_taken} entries into {cache.folder}")
+    return 1 if report.refusals else 0

@@ -1,0 +1,98 @@
+"""`python -m numba_metal cache …` in processes of their own, on a module with one declared signature."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+MODULE = """
+import numba_metal
+
+@numba_metal.jit("void(float32[::1], float32)")
+def scale(x, factor):
+    i = numba_metal.grid(1)
+    if i < x.size:
+        x[i] *= factor
+"""
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Run `python ARGUMENTS` in a folder that has MODULE as `kernels.py`; `cache` names the cache folder."""
+    (tmp_path / "kernels.py").write_text(MODULE)
+
+    def run(*arguments: str, cache: str = "cache") -> subprocess.CompletedProcess[str]:
+        variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        environment = {**os.environ, **variables}
+        line = [sys.executable, "-W", "error", *arguments]
+        return subprocess.run(
+            line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    return run
+
+
+def act(command: Command, *arguments: str, **keywords: str) -> tuple[int, str]:
+    """Exit status and all output of `python -m numba_metal cache ARGUMENTS`."""
+    child = command("-m", "numba_metal", "cache", *arguments, **keywords)
+    return child.returncode, child.stdout + child.stderr
+
+
+def test_verify_tells_a_miss_from_a_hit_and_keeps_nothing(command: Command, tmp_path: Path) -> None:
+    for _ in range(2):
+        status, output = act(command, "verify", "kernels")
+        assert status == 1
+        assert "miss: kernels:scale(" in output and "0 found, 1 missing" in output
+    assert command("-c", "import kernels").returncode == 0
+    assert act(command, "verify", "kernels") == (0, "1 found, 0 missing\n")
+
+
+def test_entries_are_listed_carried_and_deleted(command: Command, tmp_path: Path) -> None:
+    assert command("-c", "import kernels").returncode == 0
+    status, listing = act(command, "list")
+    assert status == 0 and listing.count("\n") == 1 and "scale(" in listing and " cpu " in listing
+    assert act(command, "export", "entries.tar")[1] == "wrote 1 entries to entries.tar\n"
+    status, output = act(command, "import", "entries.tar", cache="other")
+    assert status == 0 and output.startswith("took 1 entries into ")
+    assert act(command, "verify", "kernels", cache="other") == (0, "1 found, 0 missing\n")
+    assert act(command, "clear")[1].startswith("deleted 1 entries of ")
+    assert act(command, "list") == (0, "")
+
+
+def _write_archive(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def test_import_refuses_what_is_no_whole_entry_of_that_name(command: Command, tmp_path: Path) -> None:
+    assert command("-c", "import kernels").returncode == 0
+    (entry,) = (tmp_path / "cache").glob("*.gpukernel")
+    data = entry.read_bytes()
+    flipped = data[:-1] + bytes([data[-1] ^ 1])
+    foreign = {entry.name: flipped, f"../{entry.name}": data, "f" * 40 + ".gpukernel": data, "readme": b"text"}
+    _write_archive(tmp_path / "foreign.tar", foreign)
+    status, output = act(command, "import", "foreign.tar", cache="other")
+    assert status == 1
+    assert output.count("refused: ") == len(foreign) and "took 0 entries" in output
+    assert not list(tmp_path.glob("other/*")) and not (tmp_path / entry.name).exists()
+
+
+def test_import_of_what_is_no_archive(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "text.tar").write_text("no archive" * 200)
+    status, output = act(command, "import", "text.tar")
+    assert status == 1
+    assert output.startswith("numba_metal: text.tar is not an archive of cache entries")
