@@ -6,6 +6,6 @@ Only registers names; our compiler is loaded when a program asks for it.
 
 def init() -> None:
     """Called by Numba once a process."""
-    from numba_gpucore.compile.targets import register_targets
+    from numba_gpucore.compile.targets import register_targets  # noqa: PLC0415  a door to the compile half
 
     register_targets()

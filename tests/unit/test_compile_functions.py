@@ -1,7 +1,7 @@
 """Functions that a kernel mentions: ours and Numba's, whatever else the process has imported."""
 
 import numba
-import numba.experimental  # noqa: F401 - its function types lower a dispatcher to an address in this process
+import numba.experimental
 import numpy as np
 
 import numba_metal

@@ -113,7 +113,8 @@ def test_callee_inside_a_nested_function_is_followed():
 
 
 def test_recursion_ends():
-    source = "def odd(n): return n and even(n - 1)\ndef even(n): return not n or odd(n - 1)\ndef kernel(n): return odd(n)"
+    cycle = "def odd(n): return n and even(n - 1)\ndef even(n): return not n or odd(n - 1)\n"
+    source = cycle + "def kernel(n): return odd(n)"
     assert fingerprint(define(source)).digest
 
 

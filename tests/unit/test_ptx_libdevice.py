@@ -74,7 +74,9 @@ def test_flush_to_zero_follows_fastmath(answers, flushes, library):
 
 @pytest.mark.parametrize("fastmath", [False, True])
 def test_every_math_intrinsic_has_its_function(library, fastmath):
-    module = llvm.parse_assembly(define_intrinsics([n for n in INTRINSICS if n.startswith("gpu.math.")], KernelOptions(fastmath=fastmath)))
+    module = llvm.parse_assembly(
+        define_intrinsics([n for n in INTRINSICS if n.startswith("gpu.math.")], KernelOptions(fastmath=fastmath))
+    )
     needed = {f.name for f in module.functions if f.name.startswith("__nv_")}
     assert needed <= library.names
 
