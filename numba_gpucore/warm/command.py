@@ -1,4 +1,4 @@
-"""`python -m numba_metal cache …` and the same for every target. Before: the command line. After: launch.cache.
+"""`python -m numba_metal cache …` and `… warm …`, for every target. Before: the command line. After: launch.cache.
 
 Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
 """
@@ -6,20 +6,19 @@ Shared by the targets' `__main__`. A subcommand returns the process's exit statu
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from numba_gpucore.base.settings import Settings
+from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
-from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.warm.archive import export_entries, import_entries
+from numba_gpucore.warm.compile_modules import kernels_of, warm_modules
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +51,17 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     import_ = actions.add_parser("import", help="take the entries of a tar file that `export` wrote")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.set_defaults(run=_import)
+    warm = commands.add_parser("warm", help="compile the declared signatures of every kernel in MODULE into the cache")
+    warm.add_argument("modules", nargs="+", metavar="MODULE")
+    warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
+    warm.set_defaults(run=_warm)
     return parser
+
+
+def _job_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)
 
 
 def _list(cache: DiskCache, _options: argparse.Namespace) -> int:
@@ -80,19 +89,13 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
     session.store = KernelStore(session.settings, keeps=False)
     n_hits, n_misses = 0, 0
     for name in options.modules:
-        for kernel in _kernels_of(name):
+        for kernel in kernels_of(name):
             n_hits += len(kernel.stats.hits)
             n_misses += len(kernel.stats.misses)
             for signature, reason in kernel.stats.misses:
                 print(f"miss: {name}:{kernel.py_func.__qualname__}({', '.join(signature)}): {reason}")
     print(f"{n_hits} found, {n_misses} missing")
     return 1 if n_misses else 0
-
-
-def _kernels_of(module_name: str) -> list[Kernel]:
-    """The kernels that a module's names stand for, once each, in order. Raises what importing it raises."""
-    values = vars(importlib.import_module(module_name)).values()
-    return list(dict.fromkeys(value for value in values if isinstance(value, Kernel)))
 
 
 def _export(cache: DiskCache, options: argparse.Namespace) -> int:
@@ -106,3 +109,19 @@ def _import(cache: DiskCache, options: argparse.Namespace) -> int:
         print(f"refused: {refusal}", file=sys.stderr)
     print(f"took {report.n_taken} entries into {cache.folder}")
     return 1 if report.refusals else 0
+
+
+def _warm(_cache: DiskCache, options: argparse.Namespace) -> int:
+    status = 0
+    modules = list(dict.fromkeys(options.modules))
+    for number, report in enumerate(warm_modules(modules, options.jobs), start=1):
+        start = f"[{number}/{len(modules)}] {report.module}: "
+        if report.failure is not None:
+            print(f"{start}{report.failure}", file=sys.stderr, flush=True)
+            status = 1
+            continue
+        print(f"{start}{report.n_compiled} compiled, {report.n_known} known, {report.seconds:.1f} s", flush=True)
+        if report.n_unkept:
+            print(f"{report.n_unkept} were not kept: set NUMBA_CACHE_DIR, or write cache=True", file=sys.stderr)
+            status = 1
+    return status

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,54 @@ def test_import_of_what_is_no_archive(command: Command, tmp_path: Path) -> None:
     status, output = act(command, "import", "text.tar")
     assert status == 1
     assert output.startswith("numba_metal: text.tar is not an archive of cache entries")
+
+
+def test_warm_compiles_declared_signatures_once(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "more.py").write_text(MODULE.replace("*=", "+="))
+    child = command("-m", "numba_metal", "warm", "kernels", "more", "--jobs", "2")
+    assert child.returncode == 0, child.stderr
+    assert sorted(line.split("] ")[1].rpartition(",")[0] for line in child.stdout.splitlines()) == [
+        "kernels: 1 compiled, 0 known",
+        "more: 1 compiled, 0 known",
+    ]
+    assert act(command, "verify", "kernels", "more") == (0, "2 found, 0 missing\n")
+    assert "kernels: 0 compiled, 1 known" in command("-m", "numba_metal", "warm", "kernels").stdout
+
+
+def test_warm_tells_what_is_wrong_with_a_module_and_goes_on(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("raise KeyError('unfinished')")
+    child = command("-m", "numba_metal", "warm", "broken", "kernels", "--jobs", "1")
+    assert child.returncode == 1
+    assert "broken: KeyError: 'unfinished'" in child.stderr
+    assert "kernels: 1 compiled, 0 known" in child.stdout
+
+
+#: Prints how often it compiled, after checking what the kernel does: 1.5 * 2 = 3.
+RACER = """
+import numpy as np
+from numba_gpucore.launch import miss
+
+compile_kernel, n_compiled = miss.compile_kernel, 0
+
+def count(*arguments):
+    global n_compiled
+    n_compiled += 1
+    return compile_kernel(*arguments)
+
+miss.compile_kernel = count
+import kernels
+x = np.full(64, 1.5, np.float32)
+kernels.scale[2, 32](x, np.float32(2))
+assert (x == 3).all()
+print(n_compiled)
+"""
+
+
+def test_processes_that_start_on_an_empty_folder(command: Command, tmp_path: Path) -> None:
+    """All get right results, and the lock keeps all but one or two from compiling."""
+    with ThreadPoolExecutor(6) as pool:
+        children = list(pool.map(lambda _: command("-c", RACER), range(6)))
+    assert [child.returncode for child in children] == [0] * 6, [child.stderr for child in children]
+    assert sum(int(child.stdout) for child in children) in (1, 2)
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".gpukernel"]
+    assert act(command, "verify", "kernels") == (0, "1 found, 0 missing\n")
