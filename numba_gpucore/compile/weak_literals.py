@@ -11,7 +11,6 @@ Source: NEP 50, "Promotion rules for Python scalars"; the trap that `0 + float32
 
 from __future__ import annotations
 
-import contextlib
 from types import MappingProxyType
 
 from llvmlite import ir
@@ -23,6 +22,7 @@ from numba_gpucore.compile.numba_api import (
     LoweringRegistry,
     TypingRegistry,
     datamodel,
+    errors,
     types,
     typing,
 )
@@ -37,7 +37,7 @@ class WeakFloat(types.Number):
     """A Python float whose width is still open."""
 
     def __init__(self):
-        super().__init__(name="weak_float")
+        super().__init__(name="float")
 
     def cast_python_value(self, value):
         return float(value)
@@ -111,10 +111,14 @@ def has_float64(type_: types.Type) -> bool:
     return type_ in _FLOAT64_TYPES
 
 
+def _strengthen(type_: types.Type) -> types.Type:
+    return default_float() if isinstance(type_, WeakFloat) else type_
+
+
 class WeakLiteralTyping:
     """The rules as overrides of a typing context; each does nothing unless its flag is on."""
 
-    _stores = False
+    _rates = False
 
     def resolve_value_type(self, val):
         if active_flag("weak_literals"):
@@ -134,22 +138,32 @@ class WeakLiteralTyping:
                 return found
         return super().resolve_overload(key, cases, args, kws, **options)
 
-    def resolve_setitem(self, target, index, value):
-        with self._storing():
-            return super().resolve_setitem(target, index, value)
-
-    @contextlib.contextmanager
-    def _storing(self):
-        before, self._stores = self._stores, True
+    def resolve_function_type(self, func, args, kws):
+        """Where no overload takes a weak float, it becomes the float that it would be alone."""
+        keywords = dict(kws)
+        weak = any(isinstance(type_, WeakFloat) for type_ in (*args, *keywords.values()))
+        if not weak:
+            return super().resolve_function_type(func, args, kws)
         try:
-            yield
+            found = super().resolve_function_type(func, args, kws)
+        except errors.TypingError:
+            found = None
+        if found is not None:
+            return found
+        strong = {name: _strengthen(type_) for name, type_ in keywords.items()}
+        return super().resolve_function_type(func, tuple(map(_strengthen, args)), strong)
+
+    def _rate_arguments(self, *args, **options):
+        before, self._rates = self._rates, True
+        try:
+            return super()._rate_arguments(*args, **options)
         finally:
-            self._stores = before
+            self._rates = before
 
     def can_convert(self, fromty, toty):
-        # Without float64 cases, Numba would choose (int64, int64) for `0 + float32`: only stores turn float into int.
+        # Without float64 cases, Numba would choose (int64, int64) for `0 + float32`: no overload turns float into int.
         is_float = isinstance(fromty, (types.Float, WeakFloat))
-        if is_float and isinstance(toty, types.Integer) and not active_flag("has_float64") and not self._stores:
+        if is_float and isinstance(toty, types.Integer) and not active_flag("has_float64") and self._rates:
             return None
         if isinstance(fromty, WeakFloat) and isinstance(toty, types.Integer):
             return Conversion.unsafe
