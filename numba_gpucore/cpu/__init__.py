@@ -5,16 +5,16 @@ Hot half: this file, `device` and what it imports. Cold half, imported on a miss
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import cast
 
 from numba_gpucore.base.backend import Backend, Device
 from numba_gpucore.base.settings import Settings
+from numba_gpucore.base.versions import version_of
 from numba_gpucore.cpu.device import CpuDevice
 
 
 def _toolchain_id() -> str:
-    return f"llvmlite {version('llvmlite')}"
+    return f"llvmlite {version_of('llvmlite')}"
 
 
 def _open_device(index: int) -> Device:
