@@ -1,7 +1,8 @@
 """Compiled MSL and its dispatches on the CPU. Before: checker.py, thunks.py. After: tests, the Metal double.
 
 Kernels run as clang's machine code with a fiber for each GPU thread, in a chosen order; see runtime/*.c. Undefined
-behaviour can be made to trap. Not covered: textures, samplers, matrices, boolN, packed_*, bfloat, function constants.
+behaviour can be made to trap. Not covered: textures, samplers, matrices, boolN, packed_*, function constants; of
+bfloat vectors and functions.
 """
 
 from __future__ import annotations

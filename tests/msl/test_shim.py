@@ -185,3 +185,29 @@ def test_half_without_conversion_instructions():
     plain = evaluate("half", expressions, x, toolchain=find_toolchain(plain_cpu=True))
     np.testing.assert_array_equal(plain[:, 1:], evaluate("half", expressions, x)[:, 1:])
     assert plain.dtype == np.float16
+
+
+def test_bfloat_rounds_to_nearest_even():
+    """bfloat is the upper half of a float32: NumPy does the same on bits. MSL spec, "Scalar Data Types"."""
+    source = HEAD + (
+        "kernel void k(device const float* x [[buffer(0)]], device ushort* o [[buffer(1)]],"
+        " uint i [[thread_position_in_grid]]) { bfloat b = bfloat(x[i]); o[i] = as_type<ushort>(bfloat(b + b)); }"
+    )
+    x = np.random.default_rng(8).normal(size=500).astype(np.float32)
+    x[:4] = [1 + 2.0**-8, 1 + 3 * 2.0**-8, np.inf, 0]  # two ties: to even below, to even above
+    bits = x.view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint32) << 16
+    twice = rounded.view(np.float32) * np.float32(2)
+    out = compile_msl_library(source).run("k", 0, 64, [x, np.zeros(500, np.uint16)], threads=500)[1]
+    np.testing.assert_array_equal(out, (twice.view(np.uint32) >> 16).astype(np.uint16))
+
+
+def test_bfloat_of_a_double_rounds_once():
+    """1 + 2**-8 is a tie in bfloat; a double just above it must go up, though the nearest float32 is the tie."""
+    dll = load_runtime(find_toolchain()).dll
+    convert = dll.msl_f64_to_bf16
+    convert.argtypes, convert.restype = [ctypes.c_double], ctypes.c_uint16
+    tie = 1 + 2.0**-8
+    values = [tie, np.nextafter(tie, 2), np.nextafter(tie, 0), -np.nextafter(tie, 2), 0.0, 1e300, -np.inf]
+    wanted = [0x3F80, 0x3F81, 0x3F80, 0xBF81, 0, 0x7F80, 0xFF80]
+    assert [convert(value) for value in values] == wanted

@@ -121,7 +121,9 @@ class Toolchain:
             *self.frontend_flags(build.msl_version), f"-O{build.opt}", "-fPIC", "-g1", *MATH_FLAGS[build.math_mode],
             "-ffp-contract=fast-honor-pragmas", "-fno-finite-loops", *self.cpu_flags,
             # schedule.c lets the lanes at the lowest address go on first, so code must stay in source order
-            "-mllvm", "-disable-block-placement", *(TRAPS if build.trap_undefined else []),
+            "-mllvm", "-disable-block-placement",
+            "-fstack-clash-protection",  # a large frame must touch the guard page, not step over it
+            *(TRAPS if build.trap_undefined else []),
         ]  # fmt: skip
         path = self.cache / f"kernel-{self.digest(*flags, source)}.so"
         if not path.exists():

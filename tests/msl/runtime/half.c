@@ -1,5 +1,6 @@
-// Conversions of half that clang calls on CPUs without F16C, and for the double-rounding-free half fma even with it.
-// Kernels are linked without a compiler run-time, so they live here; bit by bit, since a C conversion would call itself.
+// Conversions of half and bfloat that clang calls on CPUs without instructions for them, and for the
+// double-rounding-free half fma even with F16C. Kernels are linked without a compiler run-time, so they live here; bit
+// by bit, since a C conversion would call itself.
 #include <string.h>
 
 #include "runtime.h"
@@ -37,6 +38,34 @@ float msl_f16_to_f32(uint16_t half) {
   memcpy(&result, &bits, 4);
   return result;
 }
+
+// bfloat is the upper half of float: adding just under half of the last kept bit, or half if that bit is odd, carries.
+static uint16_t round_to_bfloat(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);  // a NaN stays one
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Rounding twice is right if the first result is odd where it was inexact (Boldo, Melquiond, "When double rounding is
+// odd", 2005).
+uint16_t msl_f64_to_bf16(double value) {
+  float odd = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &odd, 4);
+  double back = (double)odd;
+  if (back != value && value == value && !(bits & 1)) bits += (back < value) == (value > 0) ? 1 : -1;
+  memcpy(&odd, &bits, 4);
+  return round_to_bfloat(odd);
+}
+
+static __bf16 as_bfloat16(uint16_t bits) {
+  __bf16 result;
+  memcpy(&result, &bits, 2);
+  return result;
+}
+__bf16 __truncsfbf2(float x) { return as_bfloat16(round_to_bfloat(x)); }
+__bf16 __truncdfbf2(double x) { return as_bfloat16(msl_f64_to_bf16(x)); }
 
 #if defined(__FLT16_MAX__)
 static _Float16 as_float16(uint16_t bits) {

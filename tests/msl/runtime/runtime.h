@@ -6,8 +6,8 @@
 
 // One GPU thread's position; the same as __msl_ctx in mslshim/sync.h.
 typedef struct {
-  uint32_t position_in_grid[3], position_in_group[3], group_position[3], grid_size[3], group_size[3], full_group_size[3],
-      groups_per_grid[3];
+  uint32_t position_in_grid[3], position_in_group[3], group_position[3];
+  uint32_t grid_size[3], group_size[3], full_group_size[3], groups_per_grid[3];
   uint32_t index_in_group, lane, simdgroup, simdgroups, full_simdgroups;
 } position_t;
 

@@ -46,6 +46,9 @@ MSL_VEC(char)
 MSL_VEC(uchar) MSL_VEC(short) MSL_VEC(ushort) MSL_VEC(int) MSL_VEC(uint) MSL_VEC(long) MSL_VEC(ulong) MSL_VEC(half)
     MSL_VEC(float)
 #undef MSL_VEC
+#if __METAL_VERSION__ >= 310 // MSL spec, "Scalar Data Types"
+typedef __bf16 bfloat;
+#endif
     // Limit: no boolN, since OpenCL has no vectors of bool. A vector comparison yields integers here, a boolN in Metal;
     // lint_ast.py refuses them.
 
