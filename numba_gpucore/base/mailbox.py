@@ -7,7 +7,7 @@ and writes the rest; every thrower adds one to `count`. Little-endian:
 offset  type    field
 ======  ======  =============================================================================
 0       uint32  count: threads that threw since the host last looked; 0 means all is well
-4       uint32  lock: 0 free, 1 claimed
+4       uint32  lock: 0 free, 1 claimed; the CPU device says 2 once all fields are written
 8       uint32  site: index into the Artifact's sites
 12      uint32  details: bit 0: the numbers below were recorded, else only site and thread are known;
                 bit 1, and where it is 0: more threads may have thrown than were counted

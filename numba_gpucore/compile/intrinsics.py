@@ -89,7 +89,8 @@ def _synchronisation() -> list[Intrinsic]:
 
 
 def _warp_exchange() -> list[Intrinsic]:
-    """First parameter: mask of taking-part lanes. Shuffles from a lane outside the warp give the own value."""
+    """First parameter: mask of taking-part lanes. Shuffles from a lane outside the warp give the
+    own value, but for `idx`, which takes the lane modulo 32. Source: PTX ISA, "shfl.sync"."""
     sync: dict[str, Any] = {"convergent": True, "suspends": True}
     widths: tuple[IRType, ...] = ("i32", "i64")
     table = [

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import namedtuple
 from importlib import import_module
 
-import numpy as np
-
 from numba_gpucore.base.argtypes import (
     ArgType,
     ArrayType,
     ClassRef,
     EnumType,
-    FieldType,
     NamedTupleType,
     NoneArgType,
     OptionalType,
@@ -22,13 +19,14 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_api import numpy_support, types
+from numba_gpucore.elements import dtype_of, element_type
 
 
 def to_numba(type_: ArgType) -> types.Type:
     """The Numba type that `numba.typeof` gives a value of this type."""
     match type_:
         case ScalarType() | RecordType():
-            return numpy_support.from_dtype(to_dtype(type_))
+            return numpy_support.from_dtype(dtype_of(type_))
         case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):
             return types.Array(to_numba(dtype), ndim, layout, readonly=readonly, aligned=aligned)
         case TupleType(items=items):
@@ -43,20 +41,6 @@ def to_numba(type_: ArgType) -> types.Type:
         case OptionalType(item=item):
             return types.Optional(to_numba(item))
     raise TypeError(f"no such argument type: {type_!r}")
-
-
-def to_dtype(type_: ScalarType | RecordType) -> np.dtype:
-    if isinstance(type_, ScalarType):
-        return np.dtype(type_.name)
-    return np.dtype(
-        {
-            "names": [field.name for field in type_.fields],
-            "formats": [(to_dtype(field.type), field.shape) for field in type_.fields],
-            "offsets": [field.offset_nbytes for field in type_.fields],
-            "itemsize": type_.nbytes,
-        },
-        align=type_.aligned,
-    )
 
 
 def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:
@@ -76,12 +60,18 @@ def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:
 def from_numba(type_: types.Type) -> ArgType:
     """The argument type for a Numba type of an eager signature. Raises ArgumentError for what no argument can be."""
     match type_:
-        case types.Boolean() | types.Integer() | types.Float() | types.Complex():
-            return _scalar(numpy_support.as_dtype(type_))
-        case types.NPDatetime() | types.NPTimedelta() | types.UnicodeCharSeq() | types.CharSeq():
-            return _scalar(numpy_support.as_dtype(type_))
-        case types.Record():
-            return from_dtype(numpy_support.as_dtype(type_))
+        case (
+            types.Boolean()
+            | types.Integer()
+            | types.Float()
+            | types.Complex()
+            | types.NPDatetime()
+            | types.NPTimedelta()
+            | types.UnicodeCharSeq()
+            | types.CharSeq()
+            | types.Record()
+        ):
+            return element_type(numpy_support.as_dtype(type_))
         case types.Array():
             dtype = from_numba(type_.dtype)
             assert isinstance(dtype, (ScalarType, RecordType))
@@ -109,22 +99,3 @@ def from_numba(type_: types.Type) -> ArgType:
         f"an argument of a kernel cannot be of type {type_}; it can be a number, an array, a record, "
         "a tuple of those, an enum member or None"
     )
-
-
-def _scalar(dtype: np.dtype) -> ScalarType:
-    return ScalarType(_scalar_name(dtype), dtype.itemsize)
-
-
-def _scalar_name(dtype: np.dtype) -> str:
-    return dtype.str[1:] if dtype.kind in "US" else dtype.name
-
-
-def from_dtype(dtype: np.dtype) -> ScalarType | RecordType:
-    if dtype.fields is None:
-        return _scalar(dtype)
-    fields = []
-    for name in dtype.names or ():
-        field_dtype, offset = dtype.fields[name][:2]
-        base, shape = field_dtype.subdtype or (field_dtype, ())
-        fields.append(FieldType(name, from_dtype(base), offset, shape))
-    return RecordType(tuple(fields), dtype.itemsize, dtype.isalignedstruct)

@@ -11,11 +11,11 @@ from typing import Any
 
 from numba_gpucore.base.artifact import SourceCheck
 from numba_gpucore.base.source import digest_module_source
+from numba_gpucore.base.versions import VERSIONED_PACKAGES
 from numba_gpucore.compile.numba_api import types
 
 #: Where a template keeps the user's function, by kind of template.
 _DEFINITION_ATTRIBUTES = ("_overload_func", "_definition_func")
-_COVERED_BY_VERSIONS = frozenset({"numba", "numpy", "llvmlite", "numba_gpucore", "numba_metal", "numba_ptxplus"})
 
 
 def overload_modules(typemap: dict[str, types.Type]) -> frozenset[str]:
@@ -25,7 +25,7 @@ def overload_modules(typemap: dict[str, types.Type]) -> frozenset[str]:
         for type_ in typemap.values()
         for template in _templates_of(type_)
         for module in _defining_modules(template)
-        if module.partition(".")[0] not in _COVERED_BY_VERSIONS
+        if module.partition(".")[0] not in VERSIONED_PACKAGES
     )
 
 

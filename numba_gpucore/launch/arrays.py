@@ -14,7 +14,7 @@ import numpy as np
 
 from numba_gpucore.base.backend import Device, Memory
 from numba_gpucore.base.errors import ArgumentError, DeviceMemoryError
-from numba_gpucore.launch.elements import array_type
+from numba_gpucore.elements import array_type
 from numba_gpucore.launch.foreign import contiguous_strides, layout_of_strides, span_nbytes
 from numba_gpucore.launch.staging import byte_view
 from numba_gpucore.launch.streams import Stream, check_stream

@@ -22,7 +22,7 @@ from numba_gpucore.base.argtypes import (
     TupleType,
 )
 from numba_gpucore.base.errors import ArgumentError
-from numba_gpucore.launch.elements import dtype_of
+from numba_gpucore.elements import dtype_of
 
 #: How far a type is from another: how many of its parts change unsafely, within their kind, safely.
 Distance = tuple[int, int, int]

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.versions import VERSIONED_PACKAGES
 
 _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
@@ -189,13 +190,14 @@ class _Encoder:
             self._put("options", _options_text(value))
             self.add_function(value)
         elif isinstance(value, types.FunctionType):
-            if _package_of(value.__module__) in _COVERED_BY_VERSIONS:
+            # Named, not followed: the cache key holds the packages' versions.
+            if _package_of(value.__module__) in VERSIONED_PACKAGES:
                 self._put("known", f"{value.__module__}.{value.__qualname__}")
             else:
                 self.add_function(value)
         elif isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
             self._put("builtin", f"{value.__module__}.{value.__qualname__}")
-        elif _package_of(type(value).__module__) in _COVERED_BY_VERSIONS - {"numpy"}:
+        elif _package_of(type(value).__module__) in VERSIONED_PACKAGES - {"numpy"}:
             # Numba's types and our kernel-language objects: their texts say all that they hold.
             self._put("known", f"{type(value).__module__}.{type(value).__qualname__} {value}")
         else:
@@ -208,10 +210,6 @@ class _Encoder:
             for member in cls:
                 self.add(member, name)
         self._put("fields", "\0".join(map(str, getattr(cls, "_fields", ()))))
-
-
-#: Objects of these packages are named, not followed: the cache key holds the packages' versions.
-_COVERED_BY_VERSIONS = frozenset({"numba", "numpy", "llvmlite", "numba_gpucore", "numba_metal", "numba_ptxplus"})
 
 
 def _package_of(module: str | None) -> str:

@@ -28,7 +28,7 @@ from numba_gpucore.base.argtypes import (
     TupleType,
 )
 from numba_gpucore.base.errors import ArgumentError
-from numba_gpucore.launch.elements import array_type, element_type
+from numba_gpucore.elements import array_type, element_type
 from numba_gpucore.launch.foreign import is_foreign_array, layout_of_strides, read_interface
 
 INT64 = ScalarType("int64", 8)

@@ -15,6 +15,7 @@ from numba_gpucore.compile.lower.number_bits import narrow_bits
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import errors, types
 from numba_gpucore.compile.passes.rewrite_texts import print_line
+from numba_gpucore.compile.texts import join_texts
 from numba_gpucore.compile.typing.coordinates import VectorType
 
 I32 = ir.IntType(32)
@@ -29,7 +30,7 @@ def lower_print_line(context, builder, sig, args):
     numbers = [bits for _part, bits in pieces if bits is not None]
     if len(numbers) > MAX_PRINT_NUMBERS:
         raise errors.UnsupportedError(f"print in a kernel can write {MAX_PRINT_NUMBERS} numbers, not {len(numbers)}")
-    line = PrintLine(tuple(_join_texts([part for part, _bits in pieces])))
+    line = PrintLine(tuple(join_texts([part for part, _bits in pieces])))
     index = call_placeholder(builder, line_symbol(context.active_code_library.add_print_line(line)), I32)
     words = I32(RECORD_HEAD_WORDS + 2 * len(numbers))
     place = call_intrinsic(builder, "gpu.print.begin", index, words)
@@ -63,17 +64,3 @@ def _pieces(context, builder, type_, value, in_tuple: bool = False) -> Iterator[
     else:
         kind, bits = narrow_bits(context, builder, value, type_)
         yield Hole(kind), bits
-
-
-def _join_texts(parts: list[str | Hole]) -> Iterator[str | Hole]:
-    text = ""
-    for part in parts:
-        if isinstance(part, str):
-            text += part
-            continue
-        if text:
-            yield text
-        text = ""
-        yield part
-    if text:
-        yield text

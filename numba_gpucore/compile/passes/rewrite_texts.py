@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numba_gpucore.compile.numba_api import FunctionPass, build_definitions, consts, errors, ir, register_pass
+from numba_gpucore.compile.texts import join_texts
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class _Rewriter:
             return target
 
         function = assign(ir.Global("print_line", print_line, loc))
-        variables = [part if isinstance(part, ir.Var) else assign(ir.Const(part, loc)) for part in _joined(parts)]
+        variables = [part if isinstance(part, ir.Var) else assign(ir.Const(part, loc)) for part in join_texts(parts)]
         statements.append(ir.Assign(ir.Expr.call(function, variables, (), loc), statement.target, loc))
         return statements
 
@@ -135,7 +136,7 @@ class _Rewriter:
         if len(visited) < 2 and (not visited or isinstance(parts[0], str)):
             return None
         self.consumed |= visited
-        return list(_joined(parts)) or [""]
+        return list(join_texts(parts)) or [""]
 
     def _walk_text(self, variable, visited: set[str]) -> Iterator[Any]:
         """Parts in order. `visited` gets the variables that were taken apart; none if `variable` is no text."""
@@ -214,21 +215,6 @@ class _Rewriter:
 
 
 _UNKNOWN = object()
-
-
-def _joined(parts: list[Any]) -> Iterator[Any]:
-    """Neighbouring texts as one, without empty ones."""
-    text = ""
-    for part in parts:
-        if isinstance(part, str):
-            text += part
-            continue
-        if text:
-            yield text
-        text = ""
-        yield part
-    if text:
-        yield text
 
 
 def _variables_read(statement) -> Iterator[Any]:

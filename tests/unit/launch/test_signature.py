@@ -13,7 +13,7 @@ from numba import typeof
 from numba_gpucore.base.argtypes import ArgType, ArrayType, ClassRef, NamedTupleType, ScalarType, TupleType
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_types import from_numba
-from numba_gpucore.launch.elements import dtype_of, element_type
+from numba_gpucore.elements import dtype_of, element_type
 from numba_gpucore.launch.signature import arg_type_of, type_key
 
 Point = namedtuple("Point", "x y")

@@ -1,4 +1,4 @@
-"""NumPy dtypes as argument types. Before: an array or a NumPy scalar. After: signature.
+"""NumPy dtypes as argument types. Before: an array, a NumPy scalar. After: both halves.
 
 Only what Numba can compile passes: native byte order, real numbers up to 64 and complex up to 128 bits, datetime64,
 timedelta64, character strings and records of these.
