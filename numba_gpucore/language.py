@@ -23,7 +23,7 @@ def _refuse_on_host(name: str) -> NoReturn:
     raise KernelLanguageError(f"{name} exists only while a kernel runs; call it inside a function decorated with @jit")
 
 
-def _kernel_only(function: F) -> F:
+def kernel_only(function: F) -> F:
     """A stub with the same name, documentation and signature that raises when the host calls it."""
 
     @functools.wraps(function)
@@ -89,12 +89,12 @@ laneid = KernelInteger("laneid", "gpu.lane_id")
 # -- where am I
 
 
-@_kernel_only
+@kernel_only
 def grid(ndim: int) -> int | tuple[int, ...]:
     """Place of the thread in the whole grid: int64 for the literal `ndim` 1, else a tuple of `ndim` (2 or 3) int64."""
 
 
-@_kernel_only
+@kernel_only
 def gridsize(ndim: int) -> int | tuple[int, ...]:
     """Threads in the whole grid along 1, 2 or 3 axes, as `grid` gives places."""
 
@@ -102,47 +102,47 @@ def gridsize(ndim: int) -> int | tuple[int, ...]:
 # -- waiting for each other
 
 
-@_kernel_only
+@kernel_only
 def syncthreads() -> None:
     """Wait until every live thread of the block is here; then all see each other's writes."""
 
 
-@_kernel_only
+@kernel_only
 def syncthreads_count(predicate: int) -> int:
     """`syncthreads`; gives the number of threads (int32) whose `predicate` is not zero."""
 
 
-@_kernel_only
+@kernel_only
 def syncthreads_and(predicate: int) -> int:
     """`syncthreads`; gives 1 (int32) if the `predicate` of every thread is not zero, else 0."""
 
 
-@_kernel_only
+@kernel_only
 def syncthreads_or(predicate: int) -> int:
     """`syncthreads`; gives 1 (int32) if the `predicate` of any thread is not zero, else 0."""
 
 
-@_kernel_only
+@kernel_only
 def syncwarp(mask: int = FULL_MASK) -> None:
     """Wait for the lanes of the warp that `mask` names; then these see each other's writes."""
 
 
-@_kernel_only
+@kernel_only
 def threadfence() -> None:
     """Earlier writes become visible to the whole device before later ones."""
 
 
-@_kernel_only
+@kernel_only
 def threadfence_block() -> None:
     """Earlier writes become visible to the block before later ones."""
 
 
-@_kernel_only
+@kernel_only
 def threadfence_system() -> None:
     """Earlier writes become visible to device and host before later ones."""
 
 
-@_kernel_only
+@kernel_only
 def nanosleep(nanoseconds: int) -> None:
     """Pause for about so long; a hint that devices may ignore."""
 
@@ -150,62 +150,62 @@ def nanosleep(nanoseconds: int) -> None:
 # -- talking within a warp
 
 
-@_kernel_only
+@kernel_only
 def shfl_sync(mask: int, value: Any, src_lane: int) -> Any:
     """The `value` (integer, bool or float up to 64 bits) of lane `src_lane` modulo 32."""
 
 
-@_kernel_only
+@kernel_only
 def shfl_up_sync(mask: int, value: Any, delta: int) -> Any:
     """The `value` of the lane `delta` below; lanes below `delta` keep their own."""
 
 
-@_kernel_only
+@kernel_only
 def shfl_down_sync(mask: int, value: Any, delta: int) -> Any:
     """The `value` of the lane `delta` above; the last `delta` lanes keep their own."""
 
 
-@_kernel_only
+@kernel_only
 def shfl_xor_sync(mask: int, value: Any, lane_mask: int) -> Any:
     """The `value` of the lane whose number is the own one xor `lane_mask`."""
 
 
-@_kernel_only
+@kernel_only
 def all_sync(mask: int, predicate: int) -> bool:
     """True if the `predicate` of every lane in `mask` is not zero."""
 
 
-@_kernel_only
+@kernel_only
 def any_sync(mask: int, predicate: int) -> bool:
     """True if the `predicate` of any lane in `mask` is not zero."""
 
 
-@_kernel_only
+@kernel_only
 def eq_sync(mask: int, predicate: int) -> bool:
     """True if all lanes in `mask` agree on whether their `predicate` is zero."""
 
 
-@_kernel_only
+@kernel_only
 def ballot_sync(mask: int, predicate: int) -> int:
     """uint32 whose bit i is set if lane i is in `mask` and its `predicate` is not zero."""
 
 
-@_kernel_only
+@kernel_only
 def match_any_sync(mask: int, value: Any) -> int:
     """uint32 mask of the lanes in `mask` whose `value` has the same bits as the own one."""
 
 
-@_kernel_only
+@kernel_only
 def match_all_sync(mask: int, value: Any) -> tuple[int, bool]:
     """(`mask`, True) if `value` has the same bits in all lanes of `mask`, else (0, False); the mask is uint32."""
 
 
-@_kernel_only
+@kernel_only
 def activemask() -> int:
     """uint32 mask of the lanes that run together with this one right now."""
 
 
-@_kernel_only
+@kernel_only
 def lanemask_lt() -> int:
     """uint32 mask of the lanes below this one."""
 
@@ -213,42 +213,42 @@ def lanemask_lt() -> int:
 # -- bits and numbers
 
 
-@_kernel_only
+@kernel_only
 def popc(value: int) -> int:
     """Number of set bits, in the type of `value`."""
 
 
-@_kernel_only
+@kernel_only
 def brev(value: int) -> int:
     """The bits of `value` (uint32 or uint64) in reverse order."""
 
 
-@_kernel_only
+@kernel_only
 def clz(value: int) -> int:
     """Number of zero bits above the highest set one, in the type of `value`; its width in bits for 0."""
 
 
-@_kernel_only
+@kernel_only
 def ffs(value: int) -> int:
     """Position of the lowest set bit counted from 1, as uint32; 0 for 0."""
 
 
-@_kernel_only
+@kernel_only
 def fma(a: float, b: float, c: float) -> float:
     """a * b + c, rounded once."""
 
 
-@_kernel_only
+@kernel_only
 def cbrt(value: float) -> float:
     """Cube root."""
 
 
-@_kernel_only
+@kernel_only
 def rsqrt(value: float) -> float:
     """1 / sqrt(value)."""
 
 
-@_kernel_only
+@kernel_only
 def selp(condition: bool, a: Any, b: Any) -> Any:
     """`a` if `condition` else `b`, both already evaluated; integers of 16 bits or more, or floats, of one type."""
 
@@ -256,7 +256,7 @@ def selp(condition: bool, a: Any, b: Any) -> Any:
 # -- promises
 
 
-@_kernel_only
+@kernel_only
 def static_assert(condition: bool, text: str = "") -> None:
     """Compiling fails with `text` (a literal) unless `condition` can be proved from types and constants alone."""
 
@@ -268,7 +268,7 @@ class shared:
     """Memory that the threads of a block share."""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def array(shape: int | tuple[int, ...], dtype: Any, alignment: int | None = None) -> Any:
         """An uninitialised array in C order, the same one for all threads of the block.
 
@@ -283,7 +283,7 @@ class local:
     """Memory of one thread."""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def array(shape: int | tuple[int, ...], dtype: Any, alignment: int | None = None) -> Any:
         """An uninitialised array in C order for this thread alone; arguments as for `shared.array`, never empty."""
 
@@ -292,7 +292,7 @@ class const:
     """Memory that no thread changes."""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def array_like(array: Any) -> Any:
         """The host array `array` (a global or closure variable) as it was when the kernel was compiled."""
 
@@ -305,71 +305,71 @@ class atomic:
     """
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def add(array: Any, index: Any, value: Any) -> Any:
         """array[index] += value"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def sub(array: Any, index: Any, value: Any) -> Any:
         """array[index] -= value"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def and_(array: Any, index: Any, value: Any) -> Any:
         """array[index] &= value (integers)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def or_(array: Any, index: Any, value: Any) -> Any:
         """array[index] |= value (integers)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def xor(array: Any, index: Any, value: Any) -> Any:
         """array[index] ^= value (integers)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def inc(array: Any, index: Any, value: Any) -> Any:
         """array[index] = 0 if array[index] >= value else array[index] + 1 (unsigned)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def dec(array: Any, index: Any, value: Any) -> Any:
         """array[index] = value if array[index] == 0 or array[index] > value else array[index] - 1 (unsigned)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def exch(array: Any, index: Any, value: Any) -> Any:
         """array[index] = value"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def max(array: Any, index: Any, value: Any) -> Any:
         """array[index] = max(array[index], value); unchanged if either is NaN"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def min(array: Any, index: Any, value: Any) -> Any:
         """array[index] = min(array[index], value); unchanged if either is NaN"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def nanmax(array: Any, index: Any, value: Any) -> Any:
         """array[index] = the larger one, or the one that is not NaN"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def nanmin(array: Any, index: Any, value: Any) -> Any:
         """array[index] = the smaller one, or the one that is not NaN"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def cas(array: Any, index: Any, old: Any, value: Any) -> Any:
         """array[index] = value if array[index] == old (integers, or floats compared by their bits)"""
 
     @staticmethod
-    @_kernel_only
+    @kernel_only
     def compare_and_swap(array: Any, old: Any, value: Any) -> Any:
         """`cas` on element 0 of a 1-D array"""

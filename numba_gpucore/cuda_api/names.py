@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore import dtypes, language
+from numba_gpucore import cache_hints, cooperative_groups, dtypes, language
 from numba_gpucore.cuda_api import execution
 from numba_gpucore.cuda_api.devices import DeviceNames
 from numba_gpucore.cuda_api.execution import ExecutionNames
@@ -51,9 +51,11 @@ def _defined_in(module: ModuleType) -> dict[str, Any]:
 
 
 def language_names() -> dict[str, Any]:
-    """What a kernel may call: grid, threadIdx, shared, atomic, …"""
-    helpers = {"KernelVector", "KernelInteger", "F", "annotations"}
-    return {name: value for name, value in _defined_in(language).items() if name not in helpers}
+    """What a kernel may call: grid, threadIdx, shared, atomic, ldca, cg, …"""
+    helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only"}
+    names = {name: value for name, value in _defined_in(language).items() if name not in helpers}
+    hints = {function.__name__: function for function in (*cache_hints.LOADS, *cache_hints.STORES)}
+    return {**names, **hints, "cg": cooperative_groups}
 
 
 def dtype_names() -> dict[str, Any]:

@@ -4,6 +4,8 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     array_assignment,
     atomics,
     bits,
+    cache_hints,
+    cooperative_groups,
     coordinates,
     division,
     flat,

@@ -33,7 +33,7 @@ OPERATIONS = {
 FLOAT_EXTREMES = {language.atomic.max: "<", language.atomic.min: ">"}
 
 
-def _item_pointer(context, builder, array_type, array, index_type, index):
+def item_pointer(context, builder, array_type, array, index_type, index):
     """Address of the item, after wraparound of negative indices and, where asked for, a bounds check."""
     is_tuple = isinstance(index_type, types.BaseTuple)
     parts = cgutils.unpack_tuple(builder, index) if is_tuple else [index]
@@ -57,7 +57,7 @@ def _lower_update(function) -> None:
     def implement(context, builder, sig, args):
         array_type, index_type, value_type = sig.args
         array, index, value = args
-        pointer = _item_pointer(context, builder, array_type, array, index_type, index)
+        pointer = item_pointer(context, builder, array_type, array, index_type, index)
         operation = _operation(function, value_type)
         if operation is None:
             return _update_float_extreme(builder, pointer, value, FLOAT_EXTREMES[function])
@@ -107,7 +107,7 @@ def _compare_and_swap(builder, pointer, old, value):
 @lower(language.atomic.cas, types.Array, types.Any, types.Any, types.Any)
 def lower_cas(context, builder, sig, args):
     array, index, old, value = args
-    pointer = _item_pointer(context, builder, sig.args[0], array, sig.args[1], index)
+    pointer = item_pointer(context, builder, sig.args[0], array, sig.args[1], index)
     return _compare_and_swap(builder, pointer, old, value)
 
 
@@ -115,5 +115,5 @@ def lower_cas(context, builder, sig, args):
 def lower_compare_and_swap(context, builder, sig, args):
     array, old, value = args
     first = context.get_constant(types.intp, 0)
-    pointer = _item_pointer(context, builder, sig.args[0], array, types.intp, first)
+    pointer = item_pointer(context, builder, sig.args[0], array, types.intp, first)
     return _compare_and_swap(builder, pointer, old, value)

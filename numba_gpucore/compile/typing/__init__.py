@@ -3,6 +3,8 @@
 from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registry)
     atomics,
     bits,
+    cache_hints,
+    cooperative_groups,
     coordinates,
     math,
     memory,
