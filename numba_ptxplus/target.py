@@ -11,6 +11,7 @@ TARGET = Target(
     backends=("cuda", "cpu"),
     device_variable="NUMBA_PTXPLUS_DEVICE",
     rules=NumberRules(),
+    speaks_as_cuda=True,
 )
 
 PLATFORM = Platform(TARGET, (("cuda", "numba_ptxplus.driver:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))

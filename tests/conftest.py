@@ -12,6 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Tests launch small grids on host arrays everywhere; tests/unit/launch/test_advice.py asks for the warnings.
+for _name in ("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"):
+    os.environ.setdefault(_name, "0")
+
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:

@@ -53,6 +53,10 @@ class PerformanceWarning(UserWarning):
     """A launch or kernel is right but needlessly slow."""
 
 
+class ConfigurationWarning(UserWarning):
+    """Options that do not go together; what they ask for is done as well as it can be."""
+
+
 @dataclass(frozen=True, order=True)
 class Fault:
     """One reason why a kernel cannot be compiled: where, what, and what to do about it."""

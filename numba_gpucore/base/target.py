@@ -24,9 +24,12 @@ class Target:
     `package` is the Python package users import; `device_variable` the environment variable that picks a back-end.
     """
 
+    speaks_as_cuda: numba.cuda's warnings about small grids, implicit copies and optimised debug code, and its words for
+    the place of an exception under debug=True.
     name: str
     package: str
     backends: tuple[str, ...]
     device_variable: str
     options_class: type[KernelOptions] = KernelOptions
     rules: NumberRules = field(default_factory=NumberRules)
+    speaks_as_cuda: bool = False

@@ -17,6 +17,7 @@ from typing import Any
 
 from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
 
+from numba_gpucore.launch.advice import mark_unset
 _CUDA = "numba.cuda"
 
 
@@ -33,6 +34,8 @@ def install_module_as_cuda(package: ModuleType) -> None:
     for leaf in submodule_names(package):  # programs reach them as attributes of numba.cuda too
         importlib.import_module(f"{_CUDA}.{leaf}")
 
+    elif "numba.core.config" in sys.modules:
+        mark_unset(sys.modules["numba.core.config"])
 
 class LazyNumba(ModuleType):
     """Stands in for the module `numba` until anything but `cuda` is asked of it."""
@@ -76,6 +79,7 @@ def load_real_numba(module: ModuleType) -> None:
 class CudaFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Answers imports of `numba.cuda` and what lies below it; stands first, so that no other numba.cuda is found."""
 
+        mark_unset(sys.modules["numba.core.config"])
     def __init__(self, package: ModuleType):
         self._package = package
 

@@ -66,12 +66,17 @@ def _own_modules(package: ModuleType) -> Mapping[str, Callable[[], Mapping[str, 
     return {
         "cudadrv": dict,
         "cudadrv.devicearray": lambda: devicearray.module_names(package),
-        "cudadrv.driver": lambda: {"Stream": Stream, "Event": Event},
+        "cudadrv.driver": lambda: {"Stream": Stream, "Event": Event, "_have_nvjitlink": _have_nvjitlink},
         "cudadrv.devices": lambda: {"gpus": package.gpus, "get_context": package.current_context},
         "devicearray": lambda: devicearray.module_names(package),
         "args": lambda: {"In": In, "Out": Out, "InOut": InOut},
         "api": lambda: {name: value for name, value in vars(package).items() if not name.startswith("_")},
     }
+
+
+def _have_nvjitlink() -> bool:
+    """Whether `lto=True` is taken, which programs ask by this name: kernels are always linked and optimised whole."""
+    return True
 
 
 def submodule_names(package: ModuleType) -> Sequence[str]:

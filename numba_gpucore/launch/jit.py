@@ -9,6 +9,7 @@ from typing import Any
 
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.dtypes import Signature
+from numba_gpucore.launch import advice
 from numba_gpucore.launch.device_function import DeviceFunction
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.kernel import Kernel
@@ -28,6 +29,8 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     signatures, function = _split_first_argument(func_or_sig, keywords.pop("argtypes", None))
     extensions = tuple(keywords.pop("extensions", None) or ())
     options = platform.target.options_class.from_keywords(_known_keywords(keywords))
+    if options.debug and options.opt and platform.target.speaks_as_cuda:
+        advice.warn_about_debug_and_opt()
 
     def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
         if isinstance(py_func, (Kernel, DeviceFunction)):

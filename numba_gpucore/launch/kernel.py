@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedErr
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
 from numba_gpucore.dtypes import names_type
-from numba_gpucore.launch import miss
+from numba_gpucore.launch import advice, miss
 from numba_gpucore.launch.configure import (
     SYNTAX,
     KernelNeeds,
@@ -66,6 +67,7 @@ class Kernel(KernelReports):
         self.specializations: dict[ArgTypes, Kernel] = {}
         self._declared = signatures
         self._programs = ProgramTable(py_func, platform, options)
+        self._warns = platform.target.speaks_as_cuda
         self._table: dict[Hashable, _Entry] = {}
         self._parameters = inspect.signature(py_func)
         self._count = len(self._parameters.parameters)
@@ -96,7 +98,10 @@ class Kernel(KernelReports):
     # Launching ------------------------------------------------------------------------------------------------------
 
     def __getitem__(self, item: Any) -> ConfiguredKernel:
-        return ConfiguredKernel(self, *parse_configuration(item))
+        shape, stream = parse_configuration(item)
+        if self._warns and math.prod(shape[0]) < advice.ENOUGH_BLOCKS:
+            advice.warn_about_small_grid(shape, self._device_for(stream))
+        return ConfiguredKernel(self, shape, stream)
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: Any = 0) -> ConfiguredKernel:
         """The same as `kernel[griddim, blockdim, stream, sharedmem]`; sharedmem: dynamic shared memory in bytes."""
@@ -121,7 +126,7 @@ class Kernel(KernelReports):
             self._launch(shape, stream, args)
 
     def _launch(self, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> None:
-        device = default_session().current_device(self.platform) if stream is None else stream.device
+        device = self._device_for(stream)
         try:
             entry = self._table.get((device, *map(type_key, args)))
         except ArgumentError:
@@ -146,6 +151,9 @@ class Kernel(KernelReports):
         return tuple(bound.arguments.values())
 
     # Filling the table ----------------------------------------------------------------------------------------------
+    def _device_for(self, stream: Stream | None) -> Device:
+        return default_session().current_device(self.platform) if stream is None else stream.device
+
 
     def _prepare(self, device: Device, args: tuple[Any, ...]) -> _Entry:
         given = self._types_of(args)
@@ -155,7 +163,7 @@ class Kernel(KernelReports):
         packer = make_packer(args, declared, device)
         bounds = self.options.launch_bounds
         needs = KernelNeeds(self.py_func.__name__, program.artifact.shared_nbytes, bounds[0] if bounds else None)
-        entry = _Entry(device, program, packer, needs)
+        entry = _Entry(device, program, packer, needs, self._warns and packer.takes_host_arrays)
         self._table[(device, *map(type_key, args))] = entry
         return entry
 
@@ -289,9 +297,9 @@ class ForAll:
 class _Entry:
     """One row of a kernel's table: all that is known for a device and a combination of argument types."""
 
-    __slots__ = ("_device", "_ends_in_launch", "_needs", "_pack", "_packer", "_program", "configs")
+    __slots__ = ("_device", "_ends_in_launch", "_needs", "_pack", "_packer", "_program", "_warns", "configs")
 
-    def __init__(self, device: Device, program: Program, packer: Packer, needs: KernelNeeds):
+    def __init__(self, device: Device, program: Program, packer: Packer, needs: KernelNeeds, warns: bool):
         self._device = device
         self._program = program
         self._packer = packer
@@ -300,6 +308,7 @@ class _Entry:
         self._ends_in_launch = device.uses_host_memory
         self.configs: dict[Shape, LaunchConfig] = {}
 
+        self._warns = warns
     def check(self, shape: Shape) -> LaunchConfig:
         config = check_configuration(shape, self._device, self._needs)
         if len(self.configs) >= _MAX_KNOWN_SHAPES:
@@ -311,6 +320,8 @@ class _Entry:
         if self._packer.needs_staging:
             self._run_staged(config, stream, args)
             return
+        if self._warns:
+            advice.warn_about_copies(self._device)
         device = self._device
         queue = None if stream is None else stream.queue
         device.launch(self._program, config, self._pack(args, None), queue)

@@ -57,11 +57,13 @@ _STRUCT_CODES = {
 @dataclass(frozen=True)
 class Packer:
     """`pack(args, staging)` gives the parameter block. needs_staging: pass a Staging and download it after the launch.
-    touches_host: kernels work on host arrays in place, so that the launch must have ended when the call returns."""
+    touches_host: kernels work on host arrays in place, so that the launch must have ended when the call returns.
+    takes_host_arrays: ordinary host arrays are among the arguments, which a GPU's driver copies there and back."""
 
     pack: Callable[[Sequence[Any], Staging | None], bytes]
     needs_staging: bool
     touches_host: bool
+    takes_host_arrays: bool
 
 
 def params_struct(slots: Sequence[ParamSlot]) -> struct.Struct:
@@ -85,7 +87,7 @@ def make_packer(args: Sequence[Any], declared: Sequence[ArgType], device: Device
             put(numbers, arg, staging)
         return pack_numbers(*numbers)
 
-    return Packer(pack, builder.needs_staging, builder.touches_host)
+    return Packer(pack, builder.needs_staging, builder.touches_host, builder.takes_host_arrays)
 
 
 class _PutBuilder:
@@ -95,10 +97,12 @@ class _PutBuilder:
         self._device = device
         self.needs_staging = False
         self.touches_host = False
+        self.takes_host_arrays = False
 
     def put_for(self, value: Any, type_: ArgType) -> Put:
         match type_:
             case ArrayType():
+                self.takes_host_arrays |= isinstance(value, np.ndarray) and not isinstance(value, MappedArray)
                 return self._array_put(value, type_)
             case NoneArgType():
                 return _put_nothing

@@ -17,6 +17,7 @@ from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import CacheStats
 
+from numba_gpucore.launch.raising import ProgramSource
 ArgTypes = tuple[ArgType, ...]
 
 
@@ -30,6 +31,7 @@ class ProgramTable:
         self._artifacts: dict[tuple[str, str, ArgTypes], Artifact] = {}
         self._programs: dict[tuple[Device, ArgTypes], Program] = {}
         self.stats = CacheStats()
+        self._source = ProgramSource(py_func, options.debug and platform.target.speaks_as_cuda)
 
     def request_for(self, device: Device, arg_types: ArgTypes) -> CompileRequest:
         """What decides the machine code for these types on this device."""
@@ -69,7 +71,7 @@ class ProgramTable:
         key = (device, arg_types)
         if key not in self._programs:
             program = device.load(self.artifact_for(device, arg_types))
-            default_session().note_function(device, program, self._py_func)
+            default_session().note_source(device, program, self._source)
             self._programs[key] = program
         return self._programs[key]
 

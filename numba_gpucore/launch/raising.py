@@ -7,7 +7,8 @@ import functools
 import importlib
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NoReturn
 
@@ -18,10 +19,16 @@ from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 from numba_gpucore.launch.number_text import decode_number, number_text
 
 
-def raise_from_mailbox(
-    mailbox: bytes, device: Device, functions: Mapping[tuple[Device, int], Callable[..., Any]]
-) -> None:
-    """Raise what the mailbox reports, if anything. `functions`: the Python function of each loaded program."""
+@dataclass(frozen=True)
+class ProgramSource:
+    """Whose code a loaded program is. adds_cuda_place: also tell the place as numba.cuda does with debug=True."""
+
+    py_func: Callable[..., Any]
+    adds_cuda_place: bool = False
+
+
+def raise_from_mailbox(mailbox: bytes, device: Device, sources: Mapping[tuple[Device, int], ProgramSource]) -> None:
+    """Raise what the mailbox reports, if anything."""
     report = read_mailbox(mailbox)
     if report is None:
         return
@@ -37,20 +44,22 @@ def raise_from_mailbox(
             f"kernel '{artifact.kernel_name}' reported exception site {report.site} of {len(artifact.sites)}: "
             "its code and its table do not fit together"
         )
-    raise_from_site(report, artifact.sites[report.site], artifact.kernel_name, functions.get((device, report.program)))
+    site, source = artifact.sites[report.site], sources.get((device, report.program))
+    raise_from_site(report, site, artifact.kernel_name, source)
 
 
-def raise_from_site(
-    report: ThrowReport, site: Site, kernel_name: str, py_func: Callable[..., Any] | None = None
-) -> NoReturn:
+def raise_from_site(report: ThrowReport, site: Site, kernel_name: str, source: ProgramSource | None = None) -> NoReturn:
     """Raise the exception of a site, with .block .thread .kernel .count and for bounds checks .index .axis .size."""
     numbers = _decode_numbers(report, site)
+    place = _place(report, site, kernel_name)
+    if source is not None and source.adds_cuda_place:
+        place += "\n" + _cuda_place(report, site, kernel_name)
     if site.is_bounds_check:
-        error: BaseException = _bounds_error(report, site, numbers, _place(report, site, kernel_name))
+        error: BaseException = _bounds_error(report, numbers, place)
         if report.has_details:
             error.index, error.axis, error.size = numbers  # type: ignore[attr-defined]
     else:
-        error = _user_error(report, site, py_func, _place(report, site, kernel_name))
+        error = _user_error(report, site, source, place)
     error.block, error.thread = report.block, report.thread  # type: ignore[attr-defined]
     error.kernel, error.count = kernel_name, report.count  # type: ignore[attr-defined]
     outermost_first = (site.traces or ((site.frame,),))[0][::-1]
@@ -68,6 +77,17 @@ def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
     return (
         f"kernel '{kernel_name}' ({describe_traces(site, kernel_name)}), "
         f"block {report.block}, thread {report.thread}; {failed} failed"
+    )
+
+
+def _cuda_place(report: ThrowReport, site: Site, kernel_name: str) -> str:
+    """The place in numba.cuda's words, with the text of the exception behind it: programs look for these."""
+    (*_, frame) = (site.traces or ((site.frame,),))[0]
+    arguments = _arguments(report, site)
+    text = f": {arguments[0]}" if arguments and not site.is_bounds_check else ""
+    return (
+        f"In function '{kernel_name.rpartition('.')[2]}', file {frame.filename}, line {frame.line}, "
+        f"tid={list(report.thread)} ctaid={list(report.block)}{text}"
     )
 
 
@@ -111,9 +131,7 @@ def _line_code(frame: Frame, statement: str, **names: Any) -> tuple[CodeType, di
     return code.replace(co_name=frame.function), names
 
 
-def _bounds_error(
-    report: ThrowReport, site: Site, numbers: tuple[int | float | bool, ...], place: str
-) -> BaseException:
+def _bounds_error(report: ThrowReport, numbers: tuple[int | float | bool, ...], place: str) -> BaseException:
     if not report.has_details:
         return IndexError(f"index is out of bounds (which index, axis and size is unknown)\n{place}")
     index, axis, size = numbers
@@ -123,10 +141,10 @@ def _bounds_error(
 def _user_error(
     report: ThrowReport,
     site: Site,
-    py_func: Callable[..., Any] | None,
+    source: ProgramSource | None,
     place: str,
 ) -> BaseException:
-    cls = resolve_exception(site.exception, py_func)
+    cls = resolve_exception(site.exception, None if source is None else source.py_func)
     arguments = _arguments(report, site)
     notes = []
     if len(arguments) == 1 and isinstance(arguments[0], str):
@@ -168,7 +186,7 @@ def resolve_exception(path: str, py_func: Callable[..., Any] | None = None) -> t
     """The class named "module:qualname": as `py_func` sees it, else imported. Raises DeviceError."""
     module, _, qualname = path.partition(":")
     name = qualname.rpartition(".")[2]
-    for candidate in (_seen_by(py_func, name), getattr(builtins, name, None)):
+    for candidate in (*_seen_by(py_func, name), getattr(builtins, name, None)):
         if _is_exception(candidate, module, qualname):
             return candidate  # type: ignore[return-value]
     try:
@@ -182,11 +200,19 @@ def resolve_exception(path: str, py_func: Callable[..., Any] | None = None) -> t
     return found  # type: ignore[no-any-return]
 
 
-def _seen_by(py_func: Callable[..., Any] | None, name: str) -> Any:
-    if py_func is None:
-        return None
-    variables = inspect.getclosurevars(py_func)
-    return variables.nonlocals.get(name, variables.globals.get(name))
+def _seen_by(py_func: Callable[..., Any] | None, name: str) -> Iterator[Any]:
+    """What a name means to a kernel and to the device functions that it mentions: classes made in functions are found
+    nowhere else."""
+    pending, seen = [py_func], set()
+    while pending:
+        function = pending.pop()
+        if function is None or id(function) in seen:
+            continue
+        seen.add(id(function))
+        variables = inspect.getclosurevars(function)
+        values = {**variables.globals, **variables.nonlocals}
+        yield values.get(name)
+        pending += [getattr(value, "py_func", None) for value in values.values()]
 
 
 def _is_exception(candidate: Any, module: str, qualname: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from numba_gpucore.base.backend import Backend, Device, Program
@@ -16,7 +16,7 @@ from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.printing import PrintDrain
-from numba_gpucore.launch.raising import raise_from_mailbox
+from numba_gpucore.launch.raising import ProgramSource, raise_from_mailbox
 from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.launch.streams import Stream
 
@@ -42,7 +42,7 @@ class Session:
         self._defaults: dict[str, Device] = {}
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
-        self._functions: dict[tuple[Device, int], Callable[..., Any]] = {}
+        self._sources: dict[tuple[Device, int], ProgramSource] = {}
         self._drains: dict[Device, PrintDrain] = {}
 
     def backend(self, platform: Platform, kind: str) -> Backend:
@@ -126,9 +126,9 @@ class Session:
         """Wait for all work of a device, then raise what its threads threw."""
         self.default_stream(device).synchronize()
 
-    def note_function(self, device: Device, program: Program, py_func: Callable[..., Any]) -> None:
+    def note_source(self, device: Device, program: Program, source: ProgramSource) -> None:
         """Remember whose code a program is, so that exceptions can name it."""
-        self._functions[device, program.number] = py_func
+        self._sources[device, program.number] = source
         if program.artifact.print_lines and device not in self._drains:
             self._drains[device] = PrintDrain(device)
 
@@ -138,7 +138,7 @@ class Session:
             self._drains[device].write_out()
         mailbox = device.take_mailbox()
         if mailbox[:4] != _NO_THROW:
-            raise_from_mailbox(mailbox, device, self._functions)
+            raise_from_mailbox(mailbox, device, self._sources)
 
 
 _lock = threading.Lock()
