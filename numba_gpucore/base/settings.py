@@ -23,6 +23,8 @@ class Settings:
     user's own cache folder. caches_by_default: kernels that do not say `cache=` are kept, which is so when
     NUMBA_CACHE_DIR is set. cache_max_nbytes: NUMBA_GPU_CACHE_NBYTES. trusts_cache: NUMBA_GPU_TRUST_CACHE, take entries
     whoever owns them. explains_cache: NUMBA_DEBUG_CACHE, print each decision.
+    warns_of_small_grids: NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS. warns_of_copies: NUMBA_CUDA_WARN_ON_IMPLICIT_COPY. Both None
+    if unset.
     """
 
     boundscheck: bool | None
@@ -33,6 +35,8 @@ class Settings:
     cache_max_nbytes: int
     trusts_cache: bool
     explains_cache: bool
+    warns_of_small_grids: bool | None
+    warns_of_copies: bool | None
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -45,6 +49,8 @@ class Settings:
             cache_max_nbytes=_count(environ, "NUMBA_GPU_CACHE_NBYTES") or _DEFAULT_CACHE_NBYTES,
             trusts_cache=bool(_flag(environ, "NUMBA_GPU_TRUST_CACHE")),
             explains_cache=bool(_flag(environ, "NUMBA_DEBUG_CACHE")),
+            warns_of_small_grids=_flag(environ, "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"),
+            warns_of_copies=_flag(environ, "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"),
         )
 
 

@@ -36,23 +36,11 @@ def mark_unset(config: ModuleType) -> None:
     config._gpucore_marked = True  # type: ignore[attr-defined]
 
 
-def is_asked_for(name: str) -> bool | None:
-    """What the program or the environment says about a warning; None if neither says anything."""
-    config = sys.modules.get(_CONFIG)
-    value: Any = getattr(config, name, None)
-    if value is not None and not value:
-        return False
-    if value is not None and getattr(config, "_gpucore_marked", False) and not isinstance(value, Unset):
-        return True
-    text = os.environ.get(f"NUMBA_{name}", "").strip()
-    return None if not text else text != "0"
-
-
-def warn_about_small_grid(shape: Shape, device: Device) -> None:
-    """Warn where a grid has too few blocks to fill the device."""
+def warn_about_small_grid(shape: Shape, device: Device, setting: bool | None) -> None:
+    """Warn where a grid has too few blocks to fill the device; `setting` is what the environment says."""
     x, y, z = shape[0]
     needed = min(ENOUGH_BLOCKS, _BLOCKS_PER_MULTIPROCESSOR * device.limits.multiprocessor_count)
-    if x * y * z < needed and _is_wanted(SMALL_GRIDS, device):
+    if x * y * z < needed and _is_wanted(SMALL_GRIDS, setting, device):
         _warn(
             f"Grid size {x * y * z} will likely result in GPU under-utilization due to low occupancy: "
             f"{device.name} has room for {needed} blocks and more. Use smaller blocks and more of them",
@@ -60,9 +48,9 @@ def warn_about_small_grid(shape: Shape, device: Device) -> None:
         )
 
 
-def warn_about_copies(device: Device) -> None:
-    """Warn that a launch copies host arrays to the device and back."""
-    if _is_wanted(IMPLICIT_COPIES, device):
+def warn_about_copies(device: Device, setting: bool | None) -> None:
+    """Warn that a launch copies host arrays to the device and back; `setting` is what the environment says."""
+    if _is_wanted(IMPLICIT_COPIES, setting, device):
         _warn(
             "Host array used in CUDA kernel will incur copy overhead to/from device. "
             "Use to_device and copy_to_host, or In and Out to say which copies are needed",
@@ -79,9 +67,16 @@ def warn_about_debug_and_opt() -> None:
     )
 
 
-def _is_wanted(name: str, device: Device) -> bool:
-    asked_for = is_asked_for(name)
-    return not device.uses_host_memory if asked_for is None else asked_for
+def _is_wanted(name: str, setting: bool | None, device: Device) -> bool:
+    """What the program says in numba.core.config, else what the environment says, else whether it is a GPU."""
+    config = sys.modules.get(_CONFIG)
+    if config is not None:
+        value: Any = getattr(config, name, None)
+        if value is not None and not value:
+            return False
+        if value is not None and getattr(config, "_gpucore_marked", False) and not isinstance(value, Unset):
+            return True
+    return not device.uses_host_memory if setting is None else setting
 
 
 def _warn(message: str, category: type[Warning]) -> None:

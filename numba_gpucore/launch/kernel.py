@@ -100,7 +100,9 @@ class Kernel(KernelReports):
     def __getitem__(self, item: Any) -> ConfiguredKernel:
         shape, stream = parse_configuration(item)
         if self._warns and math.prod(shape[0]) < advice.ENOUGH_BLOCKS:
-            advice.warn_about_small_grid(shape, self._device_for(stream))
+            advice.warn_about_small_grid(
+                shape, self._device_for(stream), default_session().settings.warns_of_small_grids
+            )
         return ConfiguredKernel(self, shape, stream)
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: Any = 0) -> ConfiguredKernel:
@@ -321,7 +323,7 @@ class _Entry:
             self._run_staged(config, stream, args)
             return
         if self._warns:
-            advice.warn_about_copies(self._device)
+            advice.warn_about_copies(self._device, default_session().settings.warns_of_copies)
         device = self._device
         queue = None if stream is None else stream.queue
         device.launch(self._program, config, self._pack(args, None), queue)

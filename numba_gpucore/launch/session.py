@@ -9,7 +9,6 @@ import importlib
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any
 
 from numba_gpucore.base.backend import Backend, Device, Program
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import warnings
 from types import ModuleType
@@ -12,7 +13,7 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import ConfigurationWarning, PerformanceWarning
-from numba_gpucore.launch import advice
+from numba_gpucore.launch import advice, session
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
 from tests.ptx.device import PLATFORM as PTX_PLATFORM
@@ -22,11 +23,19 @@ def kernel(x):
     x[0] = 1
 
 
+def set_environment(monkeypatch: pytest.MonkeyPatch, name: str, value: bool | None) -> None:
+    """As if the session had started with this variable."""
+    field = {advice.SMALL_GRIDS: "warns_of_small_grids", advice.IMPLICIT_COPIES: "warns_of_copies"}[name]
+    opened = session.default_session()
+    monkeypatch.setattr(opened, "settings", dataclasses.replace(opened.settings, **{field: value}))
+
+
 @pytest.fixture(autouse=True)
 def own_config(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """numba.core.config as it is when the environment says nothing and numba.cuda's names were just installed."""
     for name in (advice.SMALL_GRIDS, advice.IMPLICIT_COPIES):
         monkeypatch.delenv(f"NUMBA_{name}")
+        set_environment(monkeypatch, name, None)
     config = ModuleType("numba.core.config")
     config.__dict__.update({advice.SMALL_GRIDS: 1, advice.IMPLICIT_COPIES: 1})
     advice.mark_unset(config)
@@ -56,7 +65,7 @@ def test_gpus_warn_unless_asked_not_to(own_config: ModuleType, monkeypatch: pyte
     gpu_kernel, on_device = jit(PTX_PLATFORM, kernel), Allocator(PTX_PLATFORM).device_array(1)
     with pytest.warns(PerformanceWarning, match="low occupancy"):
         gpu_kernel[1, 1](on_device)
-    monkeypatch.setenv(f"NUMBA_{advice.SMALL_GRIDS}", "0")
+    set_environment(monkeypatch, advice.SMALL_GRIDS, False)
     with pytest.warns(PerformanceWarning, match="copy overhead"):
         gpu_kernel[1, 1](np.zeros(1))
     setattr(own_config, advice.IMPLICIT_COPIES, 0)
@@ -65,7 +74,7 @@ def test_gpus_warn_unless_asked_not_to(own_config: ModuleType, monkeypatch: pyte
 
 def test_the_environment_asks_where_numba_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "numba.core.config")
-    monkeypatch.setenv(f"NUMBA_{advice.SMALL_GRIDS}", "1")
+    set_environment(monkeypatch, advice.SMALL_GRIDS, True)
     with pytest.warns(PerformanceWarning, match="low occupancy"):
         numba_ptxplus.jit(kernel)[1, 1]
     numba_metal.jit(kernel)[1, 1]
