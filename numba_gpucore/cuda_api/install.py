@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from numba_gpucore.cuda_api.children import install_in_children
 from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
 
 from numba_gpucore.launch.advice import mark_unset
@@ -22,7 +23,11 @@ _CUDA = "numba.cuda"
 
 
 def install_module_as_cuda(package: ModuleType) -> None:
-    """Make `package` what `numba.cuda` means in this process, also where another numba.cuda was imported before."""
+    """Make `package` what `numba.cuda` means in this process, also where another numba.cuda was imported before, and in
+    processes that it starts. Idempotent."""
+    install_in_children(package.__name__)
+    if isinstance(sys.meta_path[0], CudaFinder) and sys.modules.get(_CUDA) is package:
+        return
     for name in [name for name in sys.modules if name == _CUDA or name.startswith(_CUDA + ".")]:
         del sys.modules[name]
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, CudaFinder)]
@@ -88,6 +93,8 @@ class CudaFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         if name.startswith(_CUDA + "."):
             return self._find_submodule(name)
+        if name in ("numba", _CUDA) and name in sys.modules:
+            return _spec_of_loaded(name)
         numba = sys.modules.get("numba")
         if name.startswith("numba.") and isinstance(numba, LazyNumba):
             load_real_numba(numba)
@@ -111,17 +118,24 @@ class CudaFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _spec_after_loading(name: str, path: Sequence[str]) -> importlib.machinery.ModuleSpec | None:
-    module = sys.modules.get(name)
-    if module is None:
-        return importlib.machinery.PathFinder.find_spec(name, path)
-    # Loading numba has imported the module that importlib is about to import. importlib would now execute it again by
-    # its own spec (_bootstrap._find_spec, "parent import may have already imported this module") unless it has none.
-    spec = importlib.machinery.ModuleSpec(name, _LoadedWithNumba())
+    if name in sys.modules:
+        return _spec_of_loaded(name)
+    return importlib.machinery.PathFinder.find_spec(name, path)
+
+
+def _spec_of_loaded(name: str) -> importlib.machinery.ModuleSpec:
+    """A spec by which importlib takes the module that came into being while it looked for it.
+
+    importlib would execute that again by its own spec (_bootstrap._find_spec, "parent import may have already imported
+    this module") unless it has none.
+    """
+    module = sys.modules[name]
+    spec = importlib.machinery.ModuleSpec(name, _LoadedAlready(), is_package=hasattr(module, "__path__"))
     spec.loader_state, module.__spec__ = module.__spec__, None
     return spec
 
 
-class _LoadedWithNumba(importlib.abc.Loader):
+class _LoadedAlready(importlib.abc.Loader):
     """Hands the import system a module that is there already, with the spec that it had."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:

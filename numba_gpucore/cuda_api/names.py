@@ -35,7 +35,7 @@ def public_names(platform: Platform) -> dict[str, Any]:
         "In": In,
         "Out": Out,
         "InOut": InOut,
-        "install_as_cuda": _installer(platform.target.package),
+        **_installers(platform.target.package),
     }
 
 
@@ -116,9 +116,14 @@ def _bound_jit(platform: Platform) -> Any:
     return functools.update_wrapper(bound, jit)
 
 
-def _installer(package: str) -> Callable[[], None]:
+def _installers(package: str) -> dict[str, Callable[..., None]]:
     def install_as_cuda() -> None:
-        """Let `from numba import cuda` and `import numba.cuda` give this package in this process."""
+        """Let `from numba import cuda` and `import numba.cuda` give this package in this process, and in those that it
+        starts."""
         install_module_as_cuda(sys.modules[package])
 
-    return install_as_cuda
+    def load_ipython_extension(ipython: Any) -> None:
+        """What `%load_ext` calls: the same as install_as_cuda()."""
+        install_as_cuda()
+
+    return {"install_as_cuda": install_as_cuda, "load_ipython_extension": load_ipython_extension}

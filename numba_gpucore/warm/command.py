@@ -1,4 +1,4 @@
-"""`python -m numba_metal cache …` and `… warm …`, for every target. Before: the command line. After: launch.cache.
+"""`python -m numba_metal run|cache|warm …`, for every target. Before: the command line. After: cuda_api.run, launch.cache.
 
 Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
 """
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from numba_gpucore.base.settings import Settings, usable_cores
+from numba_gpucore.cuda_api.run import run_command
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.session import default_session
@@ -23,6 +24,9 @@ from numba_gpucore.warm.compile_modules import kernels_of, warm_modules
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run the command line of the package `program`; its exit status. Raises SystemExit on wrong usage."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["run"]:  # what follows belongs to another program, so argparse must not read it
+        return run_command(program, arguments[1:])
     options = _make_parser(program).parse_args(arguments)
     settings = Settings.from_environment()
     cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
@@ -37,6 +41,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
 def _make_parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m {program}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands.add_parser("run", help="run a numba.cuda program, unmodified, on this package")
     actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
         required=True, metavar="ACTION"
     )
