@@ -11,6 +11,7 @@ from typing import Any
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.compile.driver import inspect_stage, parse_signature
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.target import TARGET
@@ -43,7 +44,8 @@ def compile_msl(
     parsed = TARGET.options_class.from_keywords(keywords)
     major, minor = msl_version
     arch = f"apple-msl{major}.{minor}"
-    request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, parse_signature(sig), parsed)
+    arg_types = tuple(passed_type(type_, TARGET, parsed) for type_ in parse_signature(sig))
+    request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, arg_types, parsed)
     return inspect_stage(request, "asm")
 
 

@@ -6,21 +6,26 @@ into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, Union
+
+from numba_gpucore.base.records import dataclass, field
 
 Layout = Literal["C", "F", "A"]
 
 
 @dataclass(frozen=True)
 class ScalarType:
-    """A number by NumPy's name: "int32", "float16", "bool", "complex64", "datetime64[s]"; characters as "U5", "S5"."""
+    """A number by NumPy's name: "int32", "float16", "bool", "complex64", "datetime64[s]"; characters as "U5", "S5".
+
+    is_weak: a Python float or complex, passed with this many bytes, that takes the other operand's type (NEP 50).
+    """
 
     name: str
     nbytes: int
+    is_weak: bool = False
 
     def __str__(self) -> str:
-        return self.name
+        return f"weak {self.name}" if self.is_weak else self.name
 
 
 @dataclass(frozen=True)

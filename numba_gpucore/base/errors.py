@@ -6,7 +6,8 @@ Each text says what happened, what was got, the limit, and what to do next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from numba_gpucore.base.records import dataclass
 
 
 class GpuError(Exception):
@@ -45,6 +46,10 @@ class ToolchainError(GpuError, RuntimeError):
     """A compiler below us (LLVM, ptxas, Apple's compiler) refused its input, which is kept on disk and named."""
 
 
+class NotOfferedError(GpuError, NotImplementedError):
+    """A name of numba.cuda that only NVIDIA's driver or tool chain can give a meaning was used."""
+
+
 class CacheWarning(UserWarning):
     """The disk cache could not be used; kernels are right, but compiled again."""
 
@@ -74,9 +79,10 @@ class Fault:
 class UnsupportedKernelError(GpuError, TypeError):
     """A kernel cannot run on its target; `.faults` lists every reason in source order."""
 
-    def __init__(self, kernel_name: str, faults: Sequence[Fault]):
+    def __init__(self, kernel_name: str, faults: Sequence[Fault], advice: str = ""):
+        """advice: what to do about all of them."""
         self.kernel_name = kernel_name
         self.faults = tuple(sorted(faults))
         noun = "reason" if len(self.faults) == 1 else "reasons"
-        lines = "\n".join(f"  {fault}" for fault in self.faults)
+        lines = "\n".join([*(f"  {fault}" for fault in self.faults), *([advice] if advice else [])])
         super().__init__(f"kernel '{kernel_name}' cannot be compiled, {len(self.faults)} {noun}:\n{lines}")

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.records import dataclass
 
 T = TypeVar("T", bound="KernelOptions")
+#: What can be done about float64 where a program should not have it.
+FLOAT64_CHOICES = ("error", "float32")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,9 @@ class KernelOptions:
     checks). debug: Python's error model and bounds checks. lineinfo: source lines in the machine code. opt: LLVM's
     optimisation level 0 to 3 (False and True mean 0 and 2). max_registers, launch_bounds: limits for PTX,
     launch_bounds is threads a block or (threads, blocks, ...). cache: keep the compiled kernel on disk.
+    float64: "error" refuses every float64, "float32" computes in float32 instead and converts host arrays on the way in
+    and back; None is what the target does, or NUMBA_METAL_FLOAT64 where it has no float64. weak_literals: Python floats
+    take the other operand's type, also where the target would have them float64.
     """
 
     device: bool = False
@@ -36,6 +41,8 @@ class KernelOptions:
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] | None = None
     cache: bool | None = None
+    float64: str | None = None
+    weak_literals: bool = False
 
     @classmethod
     def from_keywords(cls: type[T], keywords: Mapping[str, Any]) -> T:
@@ -61,8 +68,10 @@ def _normalise(name: str, value: Any) -> Any:
         return "never"
     if name == "inline" and value not in ("never", "always"):
         raise OptionError(f"inline must be 'never' or 'always', not {value!r}")
+    if name == "float64" and value not in (None, *FLOAT64_CHOICES):
+        raise OptionError(f"float64 must be {' or '.join(map(repr, FLOAT64_CHOICES))}, not {value!r}")
     if name == "launch_bounds" and value is not None:
         return (value,) if isinstance(value, int) else tuple(value)
-    if name in ("device", "fastmath", "debug", "lineinfo"):
+    if name in ("device", "fastmath", "debug", "lineinfo", "weak_literals"):
         return bool(value)
     return value

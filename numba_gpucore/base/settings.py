@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.options import FLOAT64_CHOICES
+from numba_gpucore.base.records import dataclass
 
 _FOLDER_NAME = "numba-metal"
 _DEFAULT_CACHE_NBYTES = 1 << 30
@@ -22,9 +23,9 @@ class Settings:
     dump_folder: NUMBA_GPU_DUMP, a folder that gets every stage of every kernel. cache_folder: NUMBA_CACHE_DIR, else the
     user's own cache folder. caches_by_default: kernels that do not say `cache=` are kept, which is so when
     NUMBA_CACHE_DIR is set. cache_max_nbytes: NUMBA_GPU_CACHE_NBYTES. trusts_cache: NUMBA_GPU_TRUST_CACHE, take entries
-    whoever owns them. explains_cache: NUMBA_DEBUG_CACHE, print each decision.
-    warns_of_small_grids: NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS. warns_of_copies: NUMBA_CUDA_WARN_ON_IMPLICIT_COPY. Both None
-    if unset.
+    whoever owns them. explains_cache: NUMBA_DEBUG_CACHE, print each decision. float64: NUMBA_METAL_FLOAT64, the option
+    float64 of kernels that do not give it, on targets without float64. warns_of_small_grids:
+    NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS. warns_of_copies: NUMBA_CUDA_WARN_ON_IMPLICIT_COPY. Both None if unset.
     """
 
     boundscheck: bool | None
@@ -37,6 +38,7 @@ class Settings:
     explains_cache: bool
     warns_of_small_grids: bool | None
     warns_of_copies: bool | None
+    float64: str
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -51,6 +53,7 @@ class Settings:
             explains_cache=bool(_flag(environ, "NUMBA_DEBUG_CACHE")),
             warns_of_small_grids=_flag(environ, "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"),
             warns_of_copies=_flag(environ, "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"),
+            float64=_choice(environ, "NUMBA_METAL_FLOAT64", FLOAT64_CHOICES),
         )
 
 
@@ -76,6 +79,14 @@ def _flag(environ: Mapping[str, str], name: str) -> bool | None:
     if text not in ("0", "1"):
         raise OptionError(f"{name} must be 0 or 1, not {text!r}")
     return text == "1"
+
+
+def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """One of `choices`, the first if unset."""
+    text = environ.get(name, "").strip() or choices[0]
+    if text not in choices:
+        raise OptionError(f"{name} must be {' or '.join(choices)}, not {text!r}")
+    return text
 
 
 def _count(environ: Mapping[str, str], name: str) -> int | None:

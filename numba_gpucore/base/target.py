@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.records import dataclass, field
 
 
 @dataclass(frozen=True)
 class NumberRules:
     """How a target counts. weak_literals: Python floats take the other operand's type (NEP 50).
-    has_float64, has_recursion: whether programs may use them at all."""
+    has_float64, has_atomic64, has_recursion: whether programs may use double precision, atomics on 64-bit numbers,
+    functions that call themselves at all."""
 
     weak_literals: bool = False
     has_float64: bool = True
     has_recursion: bool = True
+    has_atomic64: bool = True
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,10 @@ class Target:
     """One meaning of Python: "metal" or "ptxplus". `backends` names, in order of preference, where it can run.
 
     `package` is the Python package users import; `device_variable` the environment variable that picks a back-end.
-    """
-
     speaks_as_cuda: numba.cuda's warnings about small grids, implicit copies and optimised debug code, and its words for
     the place of an exception under debug=True.
+    """
+
     name: str
     package: str
     backends: tuple[str, ...]

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from llvmlite import ir
 
+from numba_gpucore.base.errors import Fault
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
@@ -46,6 +47,8 @@ class DeviceLibrary(CodeLibrary):
         self._symbol_frames: dict[str, Frame] = {}
         self.current_frame = UNKNOWN_FRAME
         self.overload_modules: frozenset[str] = frozenset()
+        #: What the function uses that its target does not have.
+        self.rule_faults: tuple[Fault, ...] = ()
         #: Lines of `return` statements with a value.
         self.returning_lines: tuple[int, ...] = ()
 
@@ -156,6 +159,11 @@ class DeviceLibrary(CodeLibrary):
 
     def get_llvm_str(self) -> str:
         return "\n".join(map(str, self._modules))
+    def all_rule_faults(self) -> Iterator[Fault]:
+        """What this function and what it calls use that the target does not have."""
+        for library in self.walk():
+            yield from library.rule_faults
+
 
     def get_asm_str(self) -> str:
         raise NotImplementedError("device IR has no assembly before a back-end has compiled it")

@@ -48,12 +48,14 @@ from numba_gpucore.compile.numba_api import (
     imputils,
     itanium_mangler,
     targetconfig,
+    numpy_support,
     types,
     typing,
 )
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
-from numba_gpucore.compile.weak_literals import WEAK_LOWERING, WEAK_TYPING, WeakLiteralTyping
+from numba_gpucore.compile.weak_literals import WeakLiteralTyping
+from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
 if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
@@ -171,6 +173,8 @@ class DeviceTargetContext(NoContainers, BaseContext):
     def make_constant_array(self, builder, typ, ary):
         """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""
         data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
+        # With float64="float32" its type is narrower than the array.
+        ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
         variable = cgutils.global_constant(builder.module, "const.array", data)
         item_nbytes = self.get_abi_sizeof(self.get_data_type(typ.dtype))
         variable.align = min(16, 1 << max(item_nbytes - 1, 0).bit_length())

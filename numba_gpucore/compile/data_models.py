@@ -6,7 +6,7 @@ from llvmlite import ir
 
 from numba_gpucore.compile.function_type import DeviceFunctionModel, DeviceFunctionType
 from numba_gpucore.compile.numba_api import datamodel, types
-from numba_gpucore.compile.weak_literals import WeakFloat, WeakFloatModel
+from numba_gpucore.compile.weak_numbers import WeakComplex, WeakFloat, WeakModel
 
 
 class FloatModel(datamodel.models.PrimitiveModel):
@@ -20,7 +20,8 @@ class FloatModel(datamodel.models.PrimitiveModel):
 def _make_data_models() -> datamodel.DataModelManager:
     manager = datamodel.DataModelManager()
     manager.register(types.Float, FloatModel)
-    manager.register(WeakFloat, WeakFloatModel)
+    manager.register(WeakFloat, WeakModel)
+    manager.register(WeakComplex, WeakModel)
     manager.register(DeviceFunctionType, DeviceFunctionModel)
     return manager.chain(datamodel.default_manager)
 

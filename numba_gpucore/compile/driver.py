@@ -28,6 +28,7 @@ from numba_gpucore.compile.numba_types import from_numba, to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.promises import check_promises
 from numba_gpucore.compile.sources import check_sources
+from numba_gpucore.compile.target_rules import check_target_rules
 from numba_gpucore.compile.validate import validate_module
 
 
@@ -80,6 +81,7 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     Raises UnsupportedKernelError, a TypeError, if the kernel returns a value or cannot run on a device.
     """
     result = lower_function(request)
+    check_target_rules(result, request)
     _require_no_result(result, request)
     entry = kernel_symbol(request.py_func.__name__)
     slots = lay_out_params(request.arg_types)
@@ -110,7 +112,7 @@ def _run_passes(request: CompileRequest, descriptor: DeviceDescriptor) -> Any:
             func=request.py_func,
             args=tuple(map(to_numba, request.arg_types)),
             return_type=None,
-            flags=kernel_flags(request.options, request.target.rules),
+            flags=kernel_flags(request.options, request.target),
             locals={},
             pipeline_class=DeviceCompiler,
         )

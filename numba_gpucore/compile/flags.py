@@ -6,8 +6,9 @@ each combination.
 
 from __future__ import annotations
 
+from numba_gpucore.base.number_types import has_float64, has_weak_literals
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.base.target import NumberRules
+from numba_gpucore.base.target import Target
 from numba_gpucore.compile.numba_api import FlagOption, Flags, targetconfig
 
 #: What a callee takes over from its caller unless it says otherwise.
@@ -19,6 +20,8 @@ INHERITED_FLAGS = (
     "dbg_directives_only",
     "weak_literals",
     "has_float64",
+    "narrows_float64",
+    "lacks_atomic64",
 )
 
 
@@ -26,17 +29,21 @@ class DeviceFlags(Flags):
     weak_literals = FlagOption(
         type=bool, default=False, doc="Python floats take the type of the other operand (NEP 50)."
     )
+    lacks_atomic64 = FlagOption(type=bool, default=False, doc="Atomics on 64-bit integers are an error.")
+    narrows_float64 = FlagOption(type=bool, default=False, doc="What the program calls float64 is float32.")
     has_float64 = FlagOption(type=bool, default=True, doc="Results may be float64 where no operand is.")
 
 
-def kernel_flags(options: KernelOptions, rules: NumberRules) -> DeviceFlags:
+def kernel_flags(options: KernelOptions, target: Target) -> DeviceFlags:
     """The flags of a kernel, which everything that it calls inherits."""
     flags = DeviceFlags()
     set_device_flags(flags)
     flags.error_model = "python" if options.debug else "numpy"
     flags.boundscheck = bool(options.boundscheck)
-    flags.weak_literals = rules.weak_literals
-    flags.has_float64 = rules.has_float64
+    flags.weak_literals = has_weak_literals(target, options)
+    flags.has_float64 = has_float64(target, options)
+    flags.lacks_atomic64 = not target.rules.has_atomic64
+    flags.narrows_float64 = options.float64 == "float32"
     if options.fastmath:
         flags.fastmath = True
     if options.debug or options.lineinfo:

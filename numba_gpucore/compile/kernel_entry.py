@@ -23,6 +23,7 @@ from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, types
 from numba_gpucore.compile.numba_types import to_numba
+from numba_gpucore.compile.weak_numbers import strengthen
 
 I64 = ir.IntType(64)
 _FLOATS = {2: ir.HalfType(), 4: ir.FloatType(), 8: ir.DoubleType()}
@@ -93,7 +94,7 @@ class _ValueReader:
         raise TypeError(f"no such argument type: {type_!r}")
 
     def _read_scalar(self, type_: ScalarType | RecordType) -> ir.Value:
-        context, builder, numba_type = self._context, self._builder, to_numba(type_)
+        context, builder, numba_type = self._context, self._builder, strengthen(to_numba(type_))
         if is_by_address(type_):
             bytes_pointer = next(self._params)
             if isinstance(numba_type, types.Record):

@@ -52,7 +52,7 @@ from numba.core.typed_passes import (
     type_inference_stage,
 )
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
-from numba.core.typing.templates import AbstractTemplate, make_concrete_template
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.cpython import cmathimpl
@@ -62,6 +62,7 @@ __all__ = [
     "GPU",
     "AbstractTemplate",
     "AnnotateTypes",
+    "AttributeTemplate",
     "BaseContext",
     "BaseNativeLowering",
     "CodeLibrary",

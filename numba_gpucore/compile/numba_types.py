@@ -19,12 +19,15 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_api import numpy_support, types
+from numba_gpucore.compile.weak_numbers import weak_number
 from numba_gpucore.elements import dtype_of, element_type
 
 
 def to_numba(type_: ArgType) -> types.Type:
     """The Numba type that `numba.typeof` gives a value of this type."""
     match type_:
+        case ScalarType(is_weak=True):
+            return weak_number(numpy_support.from_dtype(dtype_of(type_)))
         case ScalarType() | RecordType():
             return numpy_support.from_dtype(dtype_of(type_))
         case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):

@@ -29,6 +29,7 @@ from numba_gpucore.compile.sources import overload_modules
 
 
 class DeviceLower(lowering.Lower):
+from numba_gpucore.compile.target_rules import find_rule_faults
     """Lowering that tells the library which line it is at, since Numba gives many throws no location."""
 
     def lower_inst(self, inst):
@@ -85,6 +86,7 @@ class PackResult(LoweringPass):
             fndesc=lowered.fndesc,
             entry_point=(lowered.fndesc.mangled_name, id(state.library)),
         )
+        state.library.rule_faults = find_rule_faults(state.func_ir, state.typemap)
         return True
 
 

@@ -1,118 +1,56 @@
-"""Python floats that take the type of the other operand, as in NumPy 2. Before: flags. After: contexts mix this in.
+"""Typing by NumPy 2's rules, and without float64. Before: flags, weak_numbers. After: contexts mix this in.
 
-`WeakFloat` is the type of a float literal, global, closure constant or argument under the flag `weak_literals`. It
-lives as a double that constant folding removes, and turns into its partner's type in an operation.
-
+Under the flag `weak_literals` a float or complex literal, global, closure constant or argument is a weak number.
 Without float64 (flag `has_float64` off), no overload may bring in a float64 that no argument has: int / int,
-math.f(int) and the like give float32.
+math.f(int) and the like give float32. Under `narrows_float64` what the program says is float64 is float32.
 
 Source: NEP 50, "Promotion rules for Python scalars"; the trap that `0 + float32` falls into, see `can_convert`.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from llvmlite import ir
-
 from numba_gpucore.compile.flags import active_flag
-from numba_gpucore.compile.numba_api import (
-    AbstractTemplate,
-    Conversion,
-    LoweringRegistry,
-    TypingRegistry,
-    datamodel,
-    errors,
-    types,
-    typing,
-)
+from numba_gpucore.compile.numba_api import Conversion, errors, types
+from numba_gpucore.compile.weak_numbers import WeakFloat, WeakNumber, strengthen, weak_complex, weak_float
 
-WEAK_TYPING = TypingRegistry()
-WEAK_LOWERING = LoweringRegistry("weak_literals")
-
-_FLOAT64_TYPES = (types.float64, types.complex128)
-
-
-class WeakFloat(types.Number):
-    """A Python float whose width is still open."""
-
-    def __init__(self):
-        super().__init__(name="float")
-
-    def cast_python_value(self, value):
-        return float(value)
-
-    def can_convert_to(self, typingctx, other):
-        if isinstance(other, types.Float):
-            return Conversion.safe if other == default_float() else Conversion.promote
-        if isinstance(other, types.Complex):
-            return Conversion.unsafe
-        return None
-
-    def unify(self, typingctx, other):
-        if isinstance(other, (types.Float, types.Complex)):
-            return other
-        if isinstance(other, (types.Integer, types.Boolean)):
-            return default_float()
-        return None
-
-
-weak_float = WeakFloat()
-
-
-def default_float() -> types.Float:
-    """What a float is where nothing else decides."""
-    return types.float64 if active_flag("has_float64") else types.float32
-
-
-@WEAK_TYPING.register_global(float)
-class FloatOfInteger(AbstractTemplate):
-    """float(integer) where there is no float64; other calls are left to Numba."""
-
-    metadata = MappingProxyType({"target": "gpucore"})
-
-    def generic(self, args, kws):
-        if len(args) == 1 and isinstance(args[0], types.Integer | types.Boolean) and not active_flag("has_float64"):
-            return typing.signature(types.float32, args[0])
-        return None
-
-
-class WeakFloatModel(datamodel.models.PrimitiveModel):
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, ir.DoubleType())
-
-
-@WEAK_LOWERING.lower_cast(WeakFloat, types.Float)
-def cast_weak_to_float(context, builder, fromty, toty, value):
-    return context.cast(builder, value, types.float64, toty)
-
-
-@WEAK_LOWERING.lower_cast(WeakFloat, types.Complex)
-def cast_weak_to_complex(context, builder, fromty, toty, value):
-    return context.cast(builder, value, types.float64, toty)
-
-
-@WEAK_LOWERING.lower_cast(WeakFloat, types.Integer)
-def cast_weak_to_integer(context, builder, fromty, toty, value):
-    return context.cast(builder, value, types.float64, toty)
-
-
-@WEAK_LOWERING.lower_constant(WeakFloat)
-def weak_constant(context, builder, ty, value):
-    return ir.DoubleType()(value)
+_NARROWER = {types.float64: types.float32, types.complex128: types.complex64}
+_PYTHON_NUMBERS = (float, complex)
 
 
 def has_float64(type_: types.Type) -> bool:
     """True if a value of this type holds a double-precision number."""
-    if isinstance(type_, types.BaseTuple):
-        return any(map(has_float64, type_))
-    if isinstance(type_, (types.Array, types.Optional)):
-        return has_float64(type_.dtype if isinstance(type_, types.Array) else type_.type)
-    return type_ in _FLOAT64_TYPES
+    match type_:
+        case types.BaseTuple():
+            return any(map(has_float64, type_))
+        case types.Array() | types.EnumMember():
+            return has_float64(type_.dtype)
+        case types.NestedArray(dtype=dtype):
+            return has_float64(dtype)
+        case types.Optional():
+            return has_float64(type_.type)
+        case types.Record():
+            return any(has_float64(field) for _name, field in type_.members)
+    return type_ in _NARROWER
 
 
-def _strengthen(type_: types.Type) -> types.Type:
-    return default_float() if isinstance(type_, WeakFloat) else type_
+def narrow_type(type_: types.Type) -> types.Type:
+    """The type with float32 in place of float64, also where it is the type of a type such as np.float64."""
+    match type_:
+        case types.Array():
+            return type_.copy(dtype=narrow_type(type_.dtype))
+        case types.BaseTuple():
+            cls = getattr(type_, "instance_class", None)
+            return types.BaseTuple.from_types([narrow_type(item) for item in type_], cls)
+        case types.NumberClass():
+            return types.NumberClass(narrow_type(type_.instance_type))
+        case types.DType():
+            return types.DType(narrow_type(type_.dtype))
+    return _NARROWER.get(type_, type_)
+
+
+def narrow_if_asked(type_: types.Type) -> types.Type:
+    """`narrow_type` where the function that is being compiled computes in float32 only."""
+    return narrow_type(type_) if active_flag("narrows_float64") else type_
 
 
 class WeakLiteralTyping:
@@ -123,10 +61,12 @@ class WeakLiteralTyping:
     def resolve_value_type(self, val):
         if active_flag("weak_literals"):
             if type(val) is float:
-                return weak_float
-            if type(val) is tuple and any(type(item) in (float, tuple) for item in val):
+                return weak_float()
+            if type(val) is complex:
+                return weak_complex()
+            if type(val) is tuple and any(type(item) in (*_PYTHON_NUMBERS, tuple) for item in val):
                 return types.BaseTuple.from_types([self.resolve_value_type(item) for item in val])
-        return super().resolve_value_type(val)
+        return narrow_if_asked(super().resolve_value_type(val))
 
     def resolve_overload(self, key, cases, args, kws, **options):
         if not active_flag("has_float64") and not any(map(has_float64, args)):
@@ -139,9 +79,9 @@ class WeakLiteralTyping:
         return super().resolve_overload(key, cases, args, kws, **options)
 
     def resolve_function_type(self, func, args, kws):
-        """Where no overload takes a weak float, it becomes the float that it would be alone."""
+        """Where no overload takes a weak number, it becomes the number that it would be alone."""
         keywords = dict(kws)
-        weak = any(isinstance(type_, WeakFloat) for type_ in (*args, *keywords.values()))
+        weak = any(isinstance(type_, WeakNumber) for type_ in (*args, *keywords.values()))
         if not weak:
             return super().resolve_function_type(func, args, kws)
         try:
@@ -150,8 +90,8 @@ class WeakLiteralTyping:
             found = None
         if found is not None:
             return found
-        strong = {name: _strengthen(type_) for name, type_ in keywords.items()}
-        return super().resolve_function_type(func, tuple(map(_strengthen, args)), strong)
+        strong = {name: strengthen(type_) for name, type_ in keywords.items()}
+        return super().resolve_function_type(func, tuple(map(strengthen, args)), strong)
 
     def _rate_arguments(self, *args, **options):
         before, self._rates = self._rates, True
@@ -173,7 +113,7 @@ class WeakLiteralTyping:
         if first == second:
             return first
         for weak, other in ((first, second), (second, first)):
-            if isinstance(weak, WeakFloat) and isinstance(other, types.Number | types.Boolean):
+            if isinstance(weak, WeakNumber) and isinstance(other, types.Number | types.Boolean):
                 return weak.unify(self, other)
         unified = super().unify_pairs(first, second)
         if not active_flag("has_float64") and unified == types.float64 and types.float64 not in (first, second):

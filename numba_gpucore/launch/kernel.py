@@ -15,6 +15,7 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.backend import Device, LaunchConfig, Program
 from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
+from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
 from numba_gpucore.dtypes import names_type
@@ -35,7 +36,7 @@ from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.signature import arg_type_of, type_key
+from numba_gpucore.launch.signature import arg_type_of, type_key, weak_type_of
 from numba_gpucore.launch.staging import Staging
 from numba_gpucore.launch.streams import Stream, check_stream
 
@@ -66,8 +67,8 @@ class Kernel(KernelReports):
         self.extensions = list(extensions)
         self.specializations: dict[ArgTypes, Kernel] = {}
         self._declared = signatures
-        self._programs = ProgramTable(py_func, platform, options)
         self._warns = platform.target.speaks_as_cuda
+        self._programs = ProgramTable(py_func, platform, options)
         self._table: dict[Hashable, _Entry] = {}
         self._parameters = inspect.signature(py_func)
         self._count = len(self._parameters.parameters)
@@ -152,17 +153,17 @@ class Kernel(KernelReports):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    # Filling the table ----------------------------------------------------------------------------------------------
     def _device_for(self, stream: Stream | None) -> Device:
         return default_session().current_device(self.platform) if stream is None else stream.device
 
+    # Filling the table ----------------------------------------------------------------------------------------------
 
     def _prepare(self, device: Device, args: tuple[Any, ...]) -> _Entry:
         given = self._types_of(args)
         declared = self._declared_for(given)
         with default_session().miss_lock:
             program = self._programs.program_for(device, declared)
-        packer = make_packer(args, declared, device)
+        packer = make_packer(args, program.artifact.arg_types, device)
         bounds = self.options.launch_bounds
         needs = KernelNeeds(self.py_func.__name__, program.artifact.shared_nbytes, bounds[0] if bounds else None)
         entry = _Entry(device, program, packer, needs, self._warns and packer.takes_host_arrays)
@@ -171,9 +172,11 @@ class Kernel(KernelReports):
 
     def _types_of(self, args: Sequence[Any]) -> ArgTypes:
         faults, types = [], []
+        marks_weak = has_weak_literals(self.target, self.options)
         for position, (name, value) in enumerate(zip(self._parameters.parameters, args, strict=True)):
             try:
-                types.append(arg_type_of(value))
+                type_ = arg_type_of(value)
+                types.append(weak_type_of(value, type_) if marks_weak else type_)
             except ArgumentError as error:
                 faults.append(f"argument {position} ('{name}'): {error}")
         if faults:
@@ -210,8 +213,8 @@ class Kernel(KernelReports):
             )
         session = default_session()
         with session.miss_lock:
-            self._programs.artifact_for(session.current_device(self.platform), types)
-        return self.overloads[types]
+            artifact = self._programs.artifact_for(session.current_device(self.platform), types)
+        return self.overloads[artifact.arg_types]
 
     @property
     def specialized(self) -> bool:
@@ -307,10 +310,10 @@ class _Entry:
         self._packer = packer
         self._pack = packer.pack
         self._needs = needs
+        self._warns = warns
         self._ends_in_launch = device.uses_host_memory
         self.configs: dict[Shape, LaunchConfig] = {}
 
-        self._warns = warns
     def check(self, shape: Shape) -> LaunchConfig:
         config = check_configuration(shape, self._device, self._needs)
         if len(self.configs) >= _MAX_KNOWN_SHAPES:
@@ -319,11 +322,11 @@ class _Entry:
         return config
 
     def run(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
+        if self._warns:
+            advice.warn_about_copies(self._device, default_session().settings.warns_of_copies)
         if self._packer.needs_staging:
             self._run_staged(config, stream, args)
             return
-        if self._warns:
-            advice.warn_about_copies(self._device, default_session().settings.warns_of_copies)
         device = self._device
         queue = None if stream is None else stream.queue
         device.launch(self._program, config, self._pack(args, None), queue)

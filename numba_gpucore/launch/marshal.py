@@ -11,8 +11,7 @@ import dataclasses
 import enum
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +29,8 @@ from numba_gpucore.base.argtypes import (
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.base.params import ParamSlot, is_by_address, lay_out_params
+from numba_gpucore.base.records import dataclass
+from numba_gpucore.elements import dtype_of
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.convert import number_converter, zero_value
 from numba_gpucore.launch.foreign import (
@@ -113,6 +114,8 @@ class _PutBuilder:
             case TupleType(items=items) | NamedTupleType(items=items):
                 return self._tuple_put(value, items)
             case RecordType():
+                if arg_type_of(value) != type_:
+                    return self._narrow_record_put(type_)
                 return self._record_put(type_.nbytes)
         if isinstance(value, enum.Enum):
             return _on_attribute("value", self._scalar_put(value.value, type_))
@@ -127,7 +130,7 @@ class _PutBuilder:
             put: Put = _put_complex
         else:
             put = _put_number
-        if arg_type_of(value) == type_:
+        if str(arg_type_of(value)) == type_.name:
             return put
         return _converted(number_converter(type_), put)
 
@@ -192,6 +195,8 @@ class _PutBuilder:
     def _array_put(self, value: Any, type_: ArrayType) -> Put:
         if isinstance(value, ArgumentWrapper):
             return self._wrapped_put(value, type_)
+        if is_narrower(type_, arg_type_of(value)):
+            return self._narrow_array_put(value, type_)
         has_strides = type_.layout == "A"
         if isinstance(value, DeviceArray):
             return _device_array_put(self._device, has_strides)
@@ -205,6 +210,9 @@ class _PutBuilder:
         raise ArgumentError(f"an array is expected, not {value!r}")
 
     def _wrapped_put(self, wrapper: ArgumentWrapper, type_: ArrayType) -> Put:
+        if is_narrower(type_, arg_type_of(wrapper.value)) and not wrapper.copy_back:
+            read_only = dataclasses.replace(type_, readonly=True)
+            return _on_attribute("value", self._narrow_array_put(wrapper.value, read_only))
         if not isinstance(wrapper.value, np.ndarray):
             return _on_attribute("value", self._array_put(wrapper.value, type_))
         if not self._device.uses_host_memory:
@@ -215,6 +223,52 @@ class _PutBuilder:
             self.needs_staging = True
             put = _private_copy_put(type_)
         return _on_attribute("value", put)
+
+    def _narrow_array_put(self, value: Any, type_: ArrayType) -> Put:
+        """Pass a copy in narrower numbers; one in device memory is fetched and brought back."""
+        if isinstance(value, DeviceArray):
+            return self._narrow_device_array_put(type_)
+        if not isinstance(value, np.ndarray):
+            raise ArgumentError(f"an array of another library cannot be passed as {type_}; convert it first")
+        put_dense = self._dense_put(type_)
+        dtype, order, copy_back = dtype_of(type_.dtype), _dense_order(type_), not type_.readonly
+
+        def put(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
+            put_dense(numbers, staging.narrow(array, dtype, order, copy_back), staging)
+
+        return put
+
+    def _narrow_device_array_put(self, type_: ArrayType) -> Put:
+        put_dense = self._dense_put(type_)
+        dtype, order, device = dtype_of(type_.dtype), _dense_order(type_), self._device
+
+        def put(numbers: list[Any], array: DeviceArray, staging: Staging) -> None:
+            array.require_usable_on(device)
+            device.synchronize()
+            host = array.copy_to_host()
+            put_dense(numbers, staging.narrow(host, dtype, order, True), staging)
+            staging.run_after(lambda: array.copy_to_device(host))
+
+        return put
+
+    def _narrow_record_put(self, type_: RecordType) -> Put:
+        put_dense = self._dense_put(ArrayType(type_, 0, "C"))
+        dtype = dtype_of(type_)
+
+        def put(numbers: list[Any], record: np.void, staging: Staging) -> None:
+            staging.hold(record)
+            cell = bytes_at(record_address(record), record.nbytes).view(record.dtype).reshape(())
+            put_dense(numbers, staging.narrow(cell, dtype, "C", True), staging)
+
+        return put
+
+    def _dense_put(self, type_: ArrayType) -> Put:
+        """Put an array that only this launch knows, in the order of `_dense_order`."""
+        self.needs_staging = True
+        strided = type_.layout == "A"
+        if self._device.uses_host_memory:
+            return _put_strided if strided else _put_dense
+        return self._staged_put(type_, True, not type_.readonly)
 
     def _staged_put(self, type_: ArrayType, copy_in: bool, copy_back: bool) -> Put:
         self.needs_staging = True
@@ -229,6 +283,17 @@ class _PutBuilder:
                 numbers.extend(contiguous_strides(array.shape, itemsize, order))
 
         return put
+
+
+def is_narrower(passed: ArrayType, given: ArgType) -> bool:
+    """Whether numbers must be converted on the way; integers of the same size only change how they are read."""
+    if not isinstance(given, ArrayType) or passed.dtype == given.dtype:
+        return False
+    return dtype_of(passed.dtype).kind not in "iu"
+
+
+def _dense_order(type_: ArrayType) -> Literal["C", "F"]:
+    return "F" if type_.layout == "F" else "C"
 
 
 def _put_nothing(_numbers: list[Any], _value: Any, _staging: Staging | None) -> None:

@@ -12,12 +12,15 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend, Device, Program
+from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.settings import Settings
+from numba_gpucore.base.target import Target
 from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.raising import ProgramSource
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import CacheStats
 
-from numba_gpucore.launch.raising import ProgramSource
 ArgTypes = tuple[ArgType, ...]
 
 
@@ -28,10 +31,10 @@ class ProgramTable:
         self._py_func = py_func
         self._platform = platform
         self._options = options
+        self._source = ProgramSource(py_func, options.debug and platform.target.speaks_as_cuda)
         self._artifacts: dict[tuple[str, str, ArgTypes], Artifact] = {}
         self._programs: dict[tuple[Device, ArgTypes], Program] = {}
         self.stats = CacheStats()
-        self._source = ProgramSource(py_func, options.debug and platform.target.speaks_as_cuda)
 
     def request_for(self, device: Device, arg_types: ArgTypes) -> CompileRequest:
         """What decides the machine code for these types on this device."""
@@ -43,20 +46,28 @@ class ProgramTable:
         backend = default_session().backend(self._platform, self._platform.target.backends[0])
         return self._make_request(backend, backend.parse_arch(arch), arg_types, checks_bounds=False)
 
+    def passed_types(self, arg_types: ArgTypes) -> ArgTypes:
+        """The types as which arguments of these types are passed. Passing those again changes nothing."""
+        target = self._platform.target
+        options = resolve_options(self._options, target, False, default_session().settings)
+        return tuple(passed_type(type_, target, options) for type_ in arg_types)
+
     def _make_request(self, backend: Backend, arch: str, arg_types: ArgTypes, checks_bounds: bool) -> CompileRequest:
+        target = self._platform.target
         return CompileRequest(
             py_func=self._py_func,
-            target=self._platform.target,
+            target=target,
             backend=backend.kind,
             codegen=backend.codegen,
             launch_abi=backend.launch_abi,
             arch=arch,
-            arg_types=arg_types,
-            options=resolve_options(self._options, checks_bounds, default_session().settings.boundscheck),
+            arg_types=self.passed_types(arg_types),
+            options=resolve_options(self._options, target, checks_bounds, default_session().settings),
         )
 
     def artifact_for(self, device: Device, arg_types: ArgTypes) -> Artifact:
         """The Artifact, compiled now if it is not known. Callers hold the session's miss lock."""
+        arg_types = self.passed_types(arg_types)
         key = (device.kind, device.arch, arg_types)
         if key not in self._artifacts:
             self._artifacts[key] = self._obtain(device, self.request_for(device, arg_types))
@@ -91,12 +102,17 @@ class ProgramTable:
         raise KeyError(arg_types)
 
 
-def resolve_options(options: KernelOptions, checks_bounds: bool, boundscheck_setting: bool | None) -> KernelOptions:
-    """Options with the defaults that depend on device and environment filled in.
+def resolve_options(options: KernelOptions, target: Target, checks_bounds: bool, settings: Settings) -> KernelOptions:
+    """Options with the defaults that depend on target, device and environment filled in.
 
     Bounds checks: what the decorator says, else NUMBA_BOUNDSCHECK, else on with debug=True and where the device checks.
+    float64, where the target has none: what the decorator says, else NUMBA_METAL_FLOAT64.
     """
-    if options.boundscheck is not None:
-        return options
-    default = options.debug or checks_bounds
-    return replace(options, boundscheck=default if boundscheck_setting is None else boundscheck_setting)
+    float64, boundscheck = options.float64, options.boundscheck
+    if float64 is None and not target.rules.has_float64:
+        float64 = settings.float64
+    if boundscheck is None:
+        boundscheck = settings.boundscheck
+    if boundscheck is None:
+        boundscheck = options.debug or checks_bounds
+    return replace(options, float64=float64, boundscheck=boundscheck)

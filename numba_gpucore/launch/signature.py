@@ -119,7 +119,8 @@ def _int_type(value: int) -> ScalarType:
 
 
 def _array_type(array: np.ndarray) -> ArrayType:
-    if isinstance(array, np.ma.MaskedArray):
+    # numpy.ma takes 7 ms to import, and a plain array is none of its.
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
         raise ArgumentError("a masked array cannot be passed to a kernel; pass its .data and .mask as two arrays")
     flags = array.flags
     layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
@@ -155,6 +156,17 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType:
         names = ", ".join(sorted(map(str, types)))
         raise ArgumentError(f"members of enum {_class_name(cls)} must all be numbers of one type, not of {names}")
     return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, issubclass(cls, enum.IntEnum))
+
+
+def weak_type_of(value: Any, type_: ArgType) -> ArgType:
+    """`type_`, the argument type of `value`, with Python's floats and complex numbers marked as weak."""
+    match type_:
+        case ScalarType() if type(value) in (float, complex):
+            return dataclasses.replace(type_, is_weak=True)
+        case TupleType(items=items) | NamedTupleType(items=items):
+            values = value if isinstance(value, tuple) else [getattr(value, f.name) for f in dataclasses.fields(value)]
+            return dataclasses.replace(type_, items=tuple(map(weak_type_of, values, items)))
+    return type_
 
 
 @lru_cache(maxsize=256)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
 from numba_gpucore.base.backend import Device, Memory, Queue
+from numba_gpucore.base.records import dataclass
 
 
 def byte_view(array: np.ndarray) -> memoryview:
@@ -31,6 +33,29 @@ def bytes_at(address: int, nbytes: int) -> np.ndarray:
     return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), dtype=np.uint8)
 
 
+@dataclass(frozen=True)
+class NarrowCopy:
+    """A copy in narrower numbers that a kernel works on: `before` is its content at the start."""
+
+    original: np.ndarray
+    before: np.ndarray
+    copy: np.ndarray
+
+    def write_back(self) -> None:
+        """Bring back the items that the kernel changed; the others keep their digits."""
+        is_changed = _items_as_bits(self.copy) != _items_as_bits(self.before)
+        if is_changed.ndim > self.copy.ndim:
+            is_changed = is_changed.any(axis=-1)
+        self.original[is_changed] = self.copy[is_changed]
+
+
+def _items_as_bits(array: np.ndarray) -> np.ndarray:
+    """Numbers as integers of their size, so that NaNs are comparable; records as one more axis of bytes."""
+    if array.dtype.names is None:
+        return array.view(np.dtype(f"u{array.itemsize}"))
+    return np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.itemsize)
+
+
 class Staging:
     """What one launch borrows: objects to keep alive, device copies, and arrays to copy back when it has ended."""
 
@@ -40,10 +65,27 @@ class Staging:
         self._held: list[Any] = []
         self._copies: list[Memory] = []
         self._returns: list[tuple[Memory, np.ndarray]] = []
+        self._narrow: dict[Any, NarrowCopy] = {}
+        self._after: list[Callable[[], None]] = []
 
     def hold(self, obj: Any) -> None:
         """Keep an object alive until the launch has ended."""
         self._held.append(obj)
+
+    def narrow(self, array: np.ndarray, dtype: np.dtype, order: Literal["C", "F"], copy_back: bool) -> np.ndarray:
+        """A copy of an array in the narrower numbers of `dtype`; the same one for the same array.
+
+        copy_back: what the kernel changes in it is written to `array` when the launch has ended."""
+        key = array_address(array), array.shape, array.strides, array.dtype, order, copy_back
+        if key not in self._narrow:
+            with np.errstate(over="ignore"):
+                copy = np.array(array, dtype, order=order)
+            self._narrow[key] = NarrowCopy(array, copy.copy() if copy_back else copy, copy)
+        return self._narrow[key].copy
+
+    def run_after(self, function: Callable[[], None]) -> None:
+        """Call a function when the launch has ended and its results are in their arrays."""
+        self._after.append(function)
 
     def upload(self, array: np.ndarray, copy_in: bool, copy_back: bool) -> int:
         """Give the address of a dense device copy: in the array's order if it is contiguous, else in C order.
@@ -76,5 +118,10 @@ class Staging:
         for (_, array), target in zip(self._returns, targets, strict=True):
             if target is not array:
                 array[...] = target
+        for narrow in self._narrow.values():
+            if narrow.before is not narrow.copy:
+                narrow.write_back()
+        for function in self._after:
+            function()
         for memory in self._copies:
             memory.release()

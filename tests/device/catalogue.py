@@ -20,6 +20,8 @@ import numpy as np
 
 #: What a device may lack. "float64": doubles in arguments or literals; "atomic64": 64-bit atomics; "recursion".
 FEATURES = frozenset({"float64", "atomic64", "recursion"})
+#: What the refusal of a program that needs such a feature says.
+REFUSALS = {"float64": "float64", "atomic64": "an atomic operation on 64-bit integers", "recursion": "calls itself"}
 TOPICS = ("places", "barriers", "memory", "atomics", "warps", "numbers", "math", "arrays", "python", "calls")
 
 
@@ -68,6 +70,10 @@ class Case:
             np.testing.assert_allclose(got, wanted, rtol=self.rtol, atol=self.atol, err_msg=message)
         else:
             np.testing.assert_array_equal(got, wanted, err_msg=message)
+
+    def check_refusal(self, missing: frozenset[str], text: str) -> None:
+        """Raise AssertionError unless `text`, from an UnsupportedKernelError, names what the target lacks."""
+        assert any(REFUSALS[feature] in text for feature in self.needs & missing), f"{self.name}: {text}"
 
 
 def all_cases() -> tuple[Case, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numba_metal
+from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.launch import session
 from tests.device.catalogue import Case, all_cases
 from tests.metal_double import World, installed
@@ -24,6 +25,7 @@ GPUS = (
     World(order="shuffled", seed=3, trap_undefined=True),
 )
 CASES = [case for case in all_cases() if not case.needs & MISSING]
+REFUSED = [case for case in all_cases() if case.needs & MISSING]
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +47,13 @@ def test_kernel(case: Case) -> None:
         before = copy.deepcopy(arguments)
         kernel[case.grid, case.block, None, case.shared_nbytes](*arguments)
         case.check(before, arguments)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_refused_kernel(case: Case) -> None:
+    """What Metal lacks is refused, with the reason."""
+    with pytest.raises(UnsupportedKernelError) as caught:
+        numba_metal.jit(case.kernel)[case.grid, case.block, None, case.shared_nbytes](
+            *case.make_args(np.random.default_rng(case.seed))
+        )
+    case.check_refusal(MISSING, str(caught.value))
