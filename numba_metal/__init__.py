@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
+from numba_gpucore.cuda_api.submodules import late_name
 from numba_metal.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
@@ -28,4 +29,4 @@ def __getattr__(name: str) -> Any:
         from numba_metal.compile_api import compile_msl  # noqa: PLC0415  a door to the compile half
 
         return compile_msl
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return late_name(__name__, name)

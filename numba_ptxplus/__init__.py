@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
+from numba_gpucore.cuda_api.submodules import late_name
 from numba_ptxplus.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
@@ -37,4 +38,4 @@ def __getattr__(name: str) -> Any:
         from numba_ptxplus import compile_api  # noqa: PLC0415  a door to the compile half
 
         return getattr(compile_api, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return late_name(__name__, name)

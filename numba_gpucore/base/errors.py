@@ -50,6 +50,10 @@ class NotOfferedError(GpuError, NotImplementedError):
     """A name of numba.cuda that only NVIDIA's driver or tool chain can give a meaning was used."""
 
 
+class NotOfferedError(GpuError, NotImplementedError):
+    """A name of numba.cuda that only NVIDIA's driver or tool chain can give a meaning was used."""
+
+
 class CacheWarning(UserWarning):
     """The disk cache could not be used; kernels are right, but compiled again."""
 

@@ -1,17 +1,17 @@
 """Our targets in Numba's registries. Before: the entry point, driver. After: dispatcher, on demand.
 
 `GpuCore` is the common parent: an `@overload(..., target="gpucore")` holds for both targets and is not seen by
-numba-cuda, which looks at "gpu" and "cuda" only.
+numba-cuda, which looks at "gpu" and "cuda" only. What users overload for "cuda" holds for our targets too.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_registry
+from numba.core.target_extension import CUDA, dispatcher_registry, jit_registry, target_registry
 
 
-class GpuCore(GPU):
+class GpuCore(CUDA):
     """What Metal and PTX programs have in common."""
 
 

@@ -1,39 +1,76 @@
 """Modules below numba.cuda that programs import. Before: the import system asks `install`. After: the program.
 
-Where numba.cuda has a copy of a module of Numba's front end, Numba's own answers, imported when first used.
+Where numba.cuda has a copy of a module of Numba's front end, Numba's own answers. Everything is imported when a program
+asks for a first name, so that the modules themselves cost next to nothing.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
-
-from numba_gpucore.cuda_api import devicearray
-from numba_gpucore.launch.streams import Event, Stream
-from numba_gpucore.launch.wrappers import In, InOut, Out
 
 #: Name below numba.cuda → the modules whose names it has: Numba's, and for registries our compiler's.
 FORWARDED = {
     "types": ("numba.core.types",),
-    "extending": ("numba.extending", "numba.core.extending"),
+    "extending": ("numba_gpucore.compile.cuda_extending", "numba.extending", "numba.core.extending"),
     "core": ("numba.core",),
     "typing": ("numba.core.typing",),
     "typeconv": ("numba.core.typeconv",),
     "datamodel": ("numba.core.datamodel",),
-    "cgutils": ("numba.core.cgutils",),
-    "errors": ("numba.core.errors",),
+    "cpython": ("numba.cpython",),
+    "misc": ("numba.misc",),
     "np": ("numba.np",),
+    "cgutils": ("numba.core.cgutils",),
+    "config": ("numba.core.config",),
+    "debuginfo": ("numba.core.debuginfo",),
+    "flags": ("numba.core.compiler",),
+    "itanium_mangler": ("numba.core.itanium_mangler",),
+    "lowering": ("numba.core.lowering",),
+    "models": ("numba_gpucore.compile.cuda_extending", "numba.core.datamodel.models"),
+    "serialize": ("numba.core.serialize",),
+    "utils": ("numba.core.utils",),
     "cudadecl": ("numba_gpucore.compile.typing.registry",),
     "cudamath": ("numba_gpucore.compile.typing.registry",),
     "cudaimpl": ("numba_gpucore.compile.lower.registry",),
+    "cg": ("numba_gpucore.cooperative_groups",),
+    "cache_hints": ("numba_gpucore.cache_hints",),
+    "intrinsics": ("numba_gpucore.language",),
+    "stubs": ("numba_gpucore.language",),
+    "cudadrv.error": ("numba_gpucore.cuda_api.driver_errors",),
 }
 #: Other names that numba.cuda's modules have, as "module" or "module:NAME".
 _RENAMED = {
-    "extending": {"core_models": "numba.core.datamodel.models"},
     "cudaimpl": {"lower_attr": "numba_gpucore.compile.lower.registry:lower_attribute"},
+}
+#: Name below numba.cuda → the function that makes its names for a package, as "module:function".
+_OWN = {
+    "api": "numba_gpucore.cuda_api.module_tables:api",
+    "args": "numba_gpucore.cuda_api.module_tables:args",
+    "cudadrv": "numba_gpucore.cuda_api.module_tables:empty",
+    "cudadrv.devicearray": "numba_gpucore.cuda_api.devicearray:module_names",
+    "cudadrv.devices": "numba_gpucore.cuda_api.module_tables:devices",
+    "cudadrv.driver": "numba_gpucore.cuda_api.module_tables:driver",
+    "cudadrv.linkable_code": "numba_gpucore.cuda_api.driver_only:linkable_code",
+    "cudadrv.nvrtc": "numba_gpucore.cuda_api.driver_only:nvrtc",
+    "cudadrv.nvvm": "numba_gpucore.cuda_api.driver_only:nvvm",
+    "cudadrv.runtime": "numba_gpucore.cuda_api.driver_only:runtime",
+    "decorators": "numba_gpucore.cuda_api.module_tables:decorators",
+    "descriptor": "numba_gpucore.cuda_api.module_tables:descriptor",
+    "devicearray": "numba_gpucore.cuda_api.devicearray:module_names",
+    "devices": "numba_gpucore.cuda_api.module_tables:devices",
+    "dispatcher": "numba_gpucore.cuda_api.module_tables:dispatcher",
+    "errors": "numba_gpucore.cuda_api.module_tables:errors",
+    "kernels": "numba_gpucore.cuda_api.module_tables:empty",
+    "kernels.transpose": "numba_gpucore.cuda_api.transpose:module_names",
+    "launchconfig": "numba_gpucore.cuda_api.launchconfig:module_names",
+    "memory_management": "numba_gpucore.cuda_api.module_tables:empty",
+    "memory_management.nrt": "numba_gpucore.cuda_api.module_tables:nrt",
+    "random": "numba_gpucore.cuda_api.random:module_names",
 }
 
 
@@ -62,42 +99,71 @@ class ForwardingModule(ModuleType):
         return sorted({*self.__dict__, *names, *self._renamed})
 
 
-def _own_modules(package: ModuleType) -> Mapping[str, Callable[[], Mapping[str, Any]]]:
-    return {
-        "cudadrv": dict,
-        "cudadrv.devicearray": lambda: devicearray.module_names(package),
-        "cudadrv.driver": lambda: {"Stream": Stream, "Event": Event, "_have_nvjitlink": _have_nvjitlink},
-        "cudadrv.devices": lambda: {"gpus": package.gpus, "get_context": package.current_context},
-        "devicearray": lambda: devicearray.module_names(package),
-        "args": lambda: {"In": In, "Out": Out, "InOut": InOut},
-        "api": lambda: {name: value for name, value in vars(package).items() if not name.startswith("_")},
-    }
+class ConfigModule(ForwardingModule):
+    """numba.core.config under numba.cuda's name: what a program sets here, Numba and we see."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.isupper():
+            setattr(importlib.import_module(self._sources[0]), name, value)
+        else:
+            super().__setattr__(name, value)
 
 
-def _have_nvjitlink() -> bool:
-    """Whether `lto=True` is taken, which programs ask by this name: kernels are always linked and optimised whole."""
-    return True
+class OwnModule(ModuleType):
+    """A module of ours, filled by `make` for a package when the first name is asked for."""
+
+    def __init__(self, name: str, make: str, package: ModuleType):
+        super().__init__(name, f"numba.cuda's module of that name, as {package.__name__} has it.")
+        self._make: str | None = make
+        self._package = package
+
+    def _fill(self) -> None:
+        make, self._make = self._make, None
+        if make is not None:
+            source, _, function = make.partition(":")
+            # What was set from outside, such as modules below this one, stays.
+            for name, value in getattr(importlib.import_module(source), function)(self._package).items():
+                self.__dict__.setdefault(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            self._fill()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        self._fill()
+        return sorted(self.__dict__)
 
 
 def submodule_names(package: ModuleType) -> Sequence[str]:
     """The modules below numba.cuda that `package` has, parents first. Below forwarded ones there are more."""
-    return sorted((*FORWARDED, *_own_modules(package), "compiler"))
+    return sorted((*FORWARDED, *_OWN, "compiler"))
 
 
+@functools.cache
 def make_submodule(leaf: str, package: ModuleType) -> ModuleType | None:
-    """The module `numba.cuda.<leaf>` for `package`, or None where there is no such module."""
+    """The module `numba.cuda.<leaf>` for `package`, or None where there is no such module; the same one each time."""
     name = f"numba.cuda.{leaf}"
+    if leaf == "config":
+        return ConfigModule(name, FORWARDED[leaf], {})
     if leaf in FORWARDED:
         return ForwardingModule(name, FORWARDED[leaf], _RENAMED.get(leaf, {}))
     if leaf == "compiler":  # compile_ptx and its like, where the package has them
-        return ForwardingModule(name, (package.__name__,), {})
+        return ForwardingModule(name, (package.__name__, "numba.core.compiler"), {})
+    if leaf in _OWN:
+        return OwnModule(name, _OWN[leaf], package)
     parent, _, rest = leaf.partition(".")
     if rest and parent in FORWARDED:
         source = f"{FORWARDED[parent][0]}.{rest}"
         return ForwardingModule(name, (source,), {}) if importlib.util.find_spec(source) else None
-    own = _own_modules(package)
-    if leaf not in own:
-        return None
-    module = ModuleType(name, f"numba.cuda's module of that name, as {package.__name__} has it.")
-    module.__dict__.update(own[leaf]())
+    return None
+
+
+def late_name(package_name: str, name: str) -> Any:
+    """A module below numba.cuda as an attribute of the package, such as `random`. Raises AttributeError."""
+    module = None if name.startswith("_") else make_submodule(name, sys.modules[package_name])
+    if module is None:
+        raise AttributeError(f"module {package_name!r} has no attribute {name!r}")
     return module

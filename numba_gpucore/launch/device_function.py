@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from numba_gpucore.base.errors import KernelLanguageError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
@@ -52,3 +54,32 @@ class DeviceFunction:
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return reduce_decorated(self, self.py_func, (self.py_func, self.platform, self.options, self.signatures))
+
+
+class LibraryFunction:
+    """A device function of ours, for kernels of every target; the host can call it too, on NumPy's numbers."""
+
+    def __init__(self, py_func: Callable[..., Any]):
+        functools.update_wrapper(self, py_func)
+        self.py_func = py_func
+        self.options = KernelOptions(device=True)
+
+    @property
+    def _gpucore_options_(self) -> KernelOptions:
+        """Marks what kernels can call, for the compile half."""
+        return self.options
+
+    def __call__(self, *args: Any) -> Any:
+        with np.errstate(over="ignore"):  # integers wrap around, as on a device
+            return self.py_func(*args)
+
+    def __repr__(self) -> str:
+        return f"<device function {self.py_func.__qualname__}>"
+
+    def __reduce__(self) -> str:
+        return self.py_func.__qualname__
+
+
+def library_function(py_func: Callable[..., Any]) -> LibraryFunction:
+    """Decorator for functions of `cuda_api` that kernels call."""
+    return LibraryFunction(py_func)

@@ -60,7 +60,7 @@ from numba.core import errors, types as numba_types
 assert TypingError is errors.TypingError and types.int32 is numba_types.int32
 from numba.cuda.extending import overload, core_models
 import numba.extending
-assert overload is numba.extending.overload
+assert overload.func is numba.extending.overload      # for target "cuda" by default
 """,
     "a submodule that there is not": INSTALL
     + """
