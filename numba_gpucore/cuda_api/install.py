@@ -7,7 +7,6 @@ Numba itself is not imported for it: a stand-in for the module `numba` knows onl
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 import threading
@@ -16,9 +15,9 @@ from types import ModuleType
 from typing import Any
 
 from numba_gpucore.cuda_api.children import install_in_children
+from numba_gpucore.cuda_api.config import complete_config
 from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
 
-from numba_gpucore.launch.advice import mark_unset
 _CUDA = "numba.cuda"
 
 
@@ -34,13 +33,13 @@ def install_module_as_cuda(package: ModuleType) -> None:
     sys.meta_path.insert(0, CudaFinder(package))
     if "numba" not in sys.modules:
         sys.modules["numba"] = LazyNumba("numba")
+    elif "numba.core.config" in sys.modules:
+        complete_config(sys.modules["numba.core.config"])
     sys.modules[_CUDA] = package
     sys.modules["numba"].__dict__["cuda"] = package
     for leaf in submodule_names(package):  # programs reach them as attributes of numba.cuda too
         importlib.import_module(f"{_CUDA}.{leaf}")
 
-    elif "numba.core.config" in sys.modules:
-        mark_unset(sys.modules["numba.core.config"])
 
 class LazyNumba(ModuleType):
     """Stands in for the module `numba` until anything but `cuda` is asked of it."""
@@ -79,12 +78,12 @@ def load_real_numba(module: ModuleType) -> None:
             del module.__dict__["__file__"]
             raise
         module.__class__ = ModuleType
+        complete_config(sys.modules["numba.core.config"])
 
 
-class CudaFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class CudaFinder:
     """Answers imports of `numba.cuda` and what lies below it; stands first, so that no other numba.cuda is found."""
 
-        mark_unset(sys.modules["numba.core.config"])
     def __init__(self, package: ModuleType):
         self._package = package
 
@@ -135,7 +134,7 @@ def _spec_of_loaded(name: str) -> importlib.machinery.ModuleSpec:
     return spec
 
 
-class _LoadedAlready(importlib.abc.Loader):
+class _LoadedAlready:
     """Hands the import system a module that is there already, with the spec that it had."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:

@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from numba_gpucore import cache_hints, cooperative_groups, dtypes, language
-from numba_gpucore.cuda_api import execution
-from numba_gpucore.cuda_api.devices import DeviceNames
+from numba_gpucore.cuda_api import driver_errors, driver_only, execution
+from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
 from numba_gpucore.cuda_api.install import install_module_as_cuda
 from numba_gpucore.launch import allocate
@@ -35,6 +35,7 @@ def public_names(platform: Platform) -> dict[str, Any]:
         "In": In,
         "Out": Out,
         "InOut": InOut,
+        **_driver_names(),
         **_installers(platform.target.package),
     }
 
@@ -79,6 +80,21 @@ def _array_names(arrays: Allocator) -> dict[str, Any]:
         "is_cuda_array": allocate.is_cuda_array,
         "pinned": allocate.pinned,
         "defer_cleanup": allocate.defer_cleanup,
+    }
+
+
+def _driver_names() -> dict[str, Any]:
+    """What programs catch or ask, and stand-ins for what only NVIDIA's driver can do."""
+    return {
+        **driver_only.STAND_INS,
+        "runtime": driver_only.Runtime(),
+        "is_supported_version": driver_only.Runtime().is_supported_version,
+        "cuda_error": lambda: None,
+        "CudaSupportError": driver_errors.CudaSupportError,
+        "KernelRuntimeError": driver_errors.KernelRuntimeError,
+        "MemoryInfo": MemoryInfo,
+        "HAS_NUMBA": True,
+        "implementation": "numba-metal",
     }
 
 
