@@ -153,17 +153,17 @@ class DeviceLibrary(CodeLibrary):
         for library in self.walk():
             yield from library._calls
 
+    def all_rule_faults(self) -> Iterator[Fault]:
+        """What this function and what it calls use that the target does not have."""
+        for library in self.walk():
+            yield from library.rule_faults
+
     def all_overload_modules(self) -> frozenset[str]:
         """Users' modules whose overloads took part in this function or in what it calls."""
         return frozenset(module for library in self.walk() for module in library.overload_modules)
 
     def get_llvm_str(self) -> str:
         return "\n".join(map(str, self._modules))
-    def all_rule_faults(self) -> Iterator[Fault]:
-        """What this function and what it calls use that the target does not have."""
-        for library in self.walk():
-            yield from library.rule_faults
-
 
     def get_asm_str(self) -> str:
         raise NotImplementedError("device IR has no assembly before a back-end has compiled it")

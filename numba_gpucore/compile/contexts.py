@@ -47,8 +47,8 @@ from numba_gpucore.compile.numba_api import (
     global_compiler_lock,
     imputils,
     itanium_mangler,
-    targetconfig,
     numpy_support,
+    targetconfig,
     types,
     typing,
 )
@@ -172,9 +172,9 @@ class DeviceTargetContext(NoContainers, BaseContext):
 
     def make_constant_array(self, builder, typ, ary):
         """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""
-        data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
         # With float64="float32" its type is narrower than the array.
         ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
+        data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
         variable = cgutils.global_constant(builder.module, "const.array", data)
         item_nbytes = self.get_abi_sizeof(self.get_data_type(typ.dtype))
         variable.align = min(16, 1 << max(item_nbytes - 1, 0).bit_length())

@@ -26,10 +26,10 @@ from numba_gpucore.compile.numba_api import (
 )
 from numba_gpucore.compile.passes.rewrite_texts import RewriteTexts
 from numba_gpucore.compile.sources import overload_modules
+from numba_gpucore.compile.target_rules import find_rule_faults
 
 
 class DeviceLower(lowering.Lower):
-from numba_gpucore.compile.target_rules import find_rule_faults
     """Lowering that tells the library which line it is at, since Numba gives many throws no location."""
 
     def lower_inst(self, inst):
@@ -74,6 +74,7 @@ class PackResult(LoweringPass):
         lowered = state["cr"]
         state.targetctx.codegen().note_library(lowered.fndesc.mangled_name, state.library)
         state.library.returning_lines = _returning_lines(state.func_ir)
+        state.library.rule_faults = find_rule_faults(state.func_ir, state.typemap)
         state.library.overload_modules = overload_modules(state.typemap)
         state["cr"] = compiler.compile_result(
             typing_context=state.typingctx,
@@ -86,7 +87,6 @@ class PackResult(LoweringPass):
             fndesc=lowered.fndesc,
             entry_point=(lowered.fndesc.mangled_name, id(state.library)),
         )
-        state.library.rule_faults = find_rule_faults(state.func_ir, state.typemap)
         return True
 
 
