@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from numba_gpucore.base.argtypes import ArgType, ArrayType, ScalarType
+from numba_gpucore.base.records import dataclass
 
 _ARG_TYPES = ArgType.__args__  # type: ignore[attr-defined]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Site
 from numba_gpucore.base.target import Target
 

@@ -7,11 +7,11 @@ name in `Backend.codegen`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.print_ring import TakenPrints
+from numba_gpucore.base.records import dataclass
 
 Dim3 = tuple[int, int, int]
 

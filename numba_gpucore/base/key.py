@@ -7,9 +7,10 @@ by it, so that a digest collision is a miss.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-from dataclasses import dataclass
+
+from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -48,4 +49,4 @@ class CacheKey:
 
 def digest_key_text(text: str) -> str:
     """`CacheKey.digest` of the key that has this text."""
-    return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+    return blake2b(text.encode(), digest_size=20).hexdigest()

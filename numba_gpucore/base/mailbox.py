@@ -21,8 +21,8 @@ offset  type    field
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 
 _LAYOUT = struct.Struct(f"<4I3I3IQ{MAX_SITE_NUMBERS}Q")

@@ -21,7 +21,6 @@ Optional           the slots of its item, then one byte: 1 if there is a value
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from numba_gpucore.base.argtypes import (
@@ -35,6 +34,7 @@ from numba_gpucore.base.argtypes import (
     ScalarType,
     TupleType,
 )
+from numba_gpucore.base.records import dataclass
 
 POINTER_NBYTES = 8
 SlotKind = Literal["address", "extent", "stride", "int", "uint", "float", "valid"]

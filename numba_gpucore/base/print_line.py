@@ -5,9 +5,8 @@ Text stays on the host: device code only carries a line's index and the numbers.
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-
+from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Hole
 
 
@@ -20,7 +19,7 @@ class PrintLine:
     @property
     def content_id(self) -> int:
         """63-bit id: equal lines get equal ids in every function, module and process."""
-        digest = hashlib.blake2b(repr(self.parts).encode(), digest_size=8).digest()
+        digest = blake2b(repr(self.parts).encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") >> 1
 
     @property

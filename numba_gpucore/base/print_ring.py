@@ -17,7 +17,7 @@ number of the program, the index of the line among the Artifact's, 0, then two w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from numba_gpucore.base.records import dataclass
 
 RING_OFFSET = 128
 RECORDS_OFFSET = 192

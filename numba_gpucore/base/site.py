@@ -6,9 +6,11 @@ but its content, so equal sites get equal ids in every function, module and proc
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.records import dataclass
 
 #: A constant of the message, or a hole to be filled with the next number from the mailbox.
 MessagePart = str | int | float | bool | None
@@ -69,7 +71,7 @@ class Site:
     def content_id(self) -> int:
         """63-bit id: exception, arguments, function and relative line; neither path nor absolute line."""
         content = (self.exception, self.arguments, self.frame.function, self.frame.line_offset, self.is_bounds_check)
-        digest = hashlib.blake2b(repr(content).encode(), digest_size=8).digest()
+        digest = blake2b(repr(content).encode(), digest_size=8).digest()
         return int.from_bytes(digest, "little") >> 1
 
     @property

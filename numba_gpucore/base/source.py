@@ -5,16 +5,17 @@ Used when a kernel is compiled and again when it is found in the cache.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import sys
+
+from numba_gpucore.base.digest import blake2b
 
 
 def digest_module_source(module_name: str) -> str:
     """A digest of the module's source file; empty if it has none or cannot be found."""
     try:
         with open(_source_path(module_name), "rb") as file:
-            return hashlib.blake2b(file.read(), digest_size=20).hexdigest()
+            return blake2b(file.read(), digest_size=20).hexdigest()
     except OSError:
         return ""
 

@@ -12,7 +12,6 @@ import itertools
 import threading
 import time
 import weakref
-from dataclasses import dataclass, field
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
@@ -20,6 +19,7 @@ from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
 from numba_gpucore.base.mailbox import DETAILS_OFFSET, MAILBOX_NBYTES, NUMBERS_OFFSET, read_mailbox
 from numba_gpucore.base.params import lay_out_params, params_nbytes
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from dataclasses import dataclass
+
+from numba_gpucore.base.records import dataclass
 
 #: grid[3], block[3], dynamic shared, params, mailbox, program, blocks, chunk, next, shared, warps, threads, whole size
 LAUNCH_FORMAT = "<6I11Q"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.object_symbols import undefined_symbols
 
 #: void gpu.work(launch record, scratch memory, most blocks to run)

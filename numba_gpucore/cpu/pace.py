@@ -6,7 +6,7 @@ one core and 41 ms on two. Whether a program does so depends on its data, so bot
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from numba_gpucore.base.records import dataclass
 
 #: Launches between two looks at the slower way: what was true once need not stay so.
 LOOK_AGAIN = 32

@@ -7,10 +7,10 @@ what the loops around it may do; then everything together.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.bound_rows import bound_rows
 from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir

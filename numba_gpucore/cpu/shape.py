@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_gpucore.compile.job import Job
 

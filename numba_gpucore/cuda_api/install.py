@@ -12,11 +12,16 @@ import sys
 import threading
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba_gpucore.cuda_api.children import install_in_children
 from numba_gpucore.cuda_api.config import complete_config
 from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importlib.abc takes 2 ms to import, and its Loader only names methods
 
 _CUDA = "numba.cuda"
 
@@ -81,7 +86,7 @@ def load_real_numba(module: ModuleType) -> None:
         complete_config(sys.modules["numba.core.config"])
 
 
-class CudaFinder:
+class CudaFinder(Loader):
     """Answers imports of `numba.cuda` and what lies below it; stands first, so that no other numba.cuda is found."""
 
     def __init__(self, package: ModuleType):
@@ -134,7 +139,7 @@ def _spec_of_loaded(name: str) -> importlib.machinery.ModuleSpec:
     return spec
 
 
-class _LoadedAlready:
+class _LoadedAlready(Loader):
     """Hands the import system a module that is there already, with the spec that it had."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:

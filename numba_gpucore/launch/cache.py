@@ -10,22 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.entry_file import DamagedEntry, decode_entry, encode_entry
 
 ENTRY_SUFFIX = ".gpukernel"
 _LOCK_SUFFIX = ".lock"
+_TEMPORARY_SUFFIX = ".tmp"
+#: Windows turns line ends into its own without it.
+_BINARY = getattr(os, "O_BINARY", 0)
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
 _LOCK_TIMEOUT_S = 20.0
 _LOCK_POLL_S = 0.02
@@ -90,7 +92,8 @@ class DiskCache:
         """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
         try:
             self._make_folder()
-            handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".tmp")
+            temporary = self.folder / f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
+            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(data)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numba_gpucore.base.backend import Device, Dim3, LaunchConfig
 from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.launch.streams import Stream, check_stream
 
 _AXES = "xyz"

@@ -7,13 +7,13 @@ pickle: reading a hostile entry can give wrong machine code, never run code by i
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
+from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.key import CacheKey
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
@@ -108,7 +108,7 @@ def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
+    return blake2b(data, digest_size=20).hexdigest()
 
 
 def _site_to_json(site: Site) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from __future__ import annotations
 import builtins
 import dis
 import enum
-import hashlib
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.versions import VERSIONED_PACKAGES
 
 _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
@@ -56,7 +56,7 @@ class _Encoder:
     """Feeds a prefix-free encoding of Python objects to a hash: a tag, a length, then the content."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=20)
+        self._hash = blake2b(digest_size=20)
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
         self.functions: list[Callable[..., Any]] = []

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from numba_gpucore.base.argtypes import Layout
 from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.base.records import dataclass
 
 
 @dataclass(frozen=True)

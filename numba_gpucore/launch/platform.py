@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.target import Target
 
 

@@ -8,13 +8,13 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NoReturn
 
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.mailbox import ThrowReport, read_mailbox
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 from numba_gpucore.launch.number_text import decode_number, number_text
 

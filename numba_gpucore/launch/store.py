@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from numba_gpucore import __version__
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.base.versions import version_of

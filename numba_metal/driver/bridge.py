@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any
+
+from numba_gpucore.base.records import dataclass
 
 #: (macOS, MSL version), newest first. Source: MSL specification, "Compiler Options Controlling the Language Version".
 _MSL_VERSIONS = ((15, (3, 2)), (14, (3, 1)))

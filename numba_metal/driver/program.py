@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Dim3
 from numba_gpucore.base.errors import DeviceError, LaunchError
 from numba_gpucore.base.params import POINTER_NBYTES, lay_out_params
+from numba_gpucore.base.records import dataclass
 from numba_metal.driver.abi import (
     FACT_MATH_MODE,
     FACT_MSL_VERSION,

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from numba_gpucore.base.records import dataclass
 
 #: Raised whenever Artifacts made before can no longer be launched.
 LAUNCH_ABI = 1
