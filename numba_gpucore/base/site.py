@@ -41,9 +41,13 @@ class Frame:
 
 @dataclass(frozen=True)
 class Hole:
-    """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns."""
+    """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns.
+
+    format: how texts write it, as in f-strings: what stands behind the value, such as ":.3f" or "!r:>10".
+    """
 
     kind: NumberKind
+    format: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from llvmlite import ir
 from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, Site, Text
 from numba_gpucore.compile.intrinsics import site_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import narrow_bits, to_i64, wide_bits
+from numba_gpucore.compile.lower.number_bits import check_format, narrow_bits, to_i64, wide_bits
 from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
-from numba_gpucore.compile.passes.rewrite_texts import TextStart
+from numba_gpucore.compile.texts import Format, TextStart
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -65,17 +65,23 @@ class ContextCallConv(MinimalCallConv):
         numbers: list[ir.Value] = []
         given = iter(zip(exc_args, nb_types, strict=True))
 
-        def part(argument, type_, bits_of) -> MessagePart | Hole:
+        def part(argument, type_, bits_of, format_: str = "") -> MessagePart | Hole:
             if not isinstance(argument, ir.Value):
                 return _constant_part(argument)
             kind, bits = bits_of(self.context, builder, argument, type_)
+            if format_:
+                check_format(format_, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))
             numbers.append(bits)
-            return Hole(kind)
+            return Hole(kind, format_)
 
         for argument, type_ in given:
             if isinstance(argument, TextStart):
-                parts = itertools.islice(given, argument.count)
-                arguments.append(Text(tuple(part(value, type_, narrow_bits) for value, type_ in parts)))
+                parts, format_ = [], ""
+                for value, value_type in itertools.islice(given, argument.count):
+                    if not isinstance(value, Format):
+                        parts.append(part(value, value_type, narrow_bits, format_))
+                    format_ = value.text if isinstance(value, Format) else ""
+                arguments.append(Text(tuple(parts)))
             else:
                 arguments.append(part(argument, type_, wide_bits))
         if len(numbers) > MAX_SITE_NUMBERS:

@@ -35,6 +35,7 @@ from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
 from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.flags import set_device_flags
+from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
@@ -97,6 +98,7 @@ class DeviceTargetContext(NoContainers, BaseContext):
         self.special_ops["arrayexpr"] = lower_array_expression
         install_boundscheck_hook(DeviceTargetContext)
 
+        install_format_hook()
     def load_additional_registries(self):
         for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):
             self.install_registry(registry)

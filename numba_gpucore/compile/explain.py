@@ -28,6 +28,9 @@ _REASON = re.compile(
     r"(?:\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
     re.MULTILINE | re.DOTALL,
 )
+#: What Numba's reading of bytecode asserts something about, without a place (numba/core/interpreter.py,
+#: peep_hole_call_function_ex_to_call_function_kw).
+_ASSERTED_OPCODE = "CALL_FUNCTION_EX"
 _NO_IMPLEMENTATION = re.compile(
     r"No implementation of function Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
     re.DOTALL,
@@ -138,11 +141,15 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
     """The user's innermost line that Numba names, else the line that mentions the name at fault, else the first."""
     loc = getattr(error, "loc", None) or getattr(error, "lowered_line", None)
     for filename, line in [*_named_places(text), *([(loc.filename, loc.line)] if loc is not None else [])]:
-        path = os.path.abspath(filename)
+        path = filename if filename.startswith("<") else os.path.abspath(filename)
         if not is_library_file(path):
             return path, line
     code = py_func.__code__
-    return code.co_filename, _line_of_name(py_func, re.findall(r"'(\w+)'", text)) or code.co_firstlineno
+    opcodes = re.findall(r"\b[A-Z_]{5,}\b", text)
+    if isinstance(error, AssertionError):
+        opcodes.append(_ASSERTED_OPCODE)
+    line = _line_of(py_func, re.findall(r"'(\w+)'", text), opcodes)
+    return code.co_filename, line or code.co_firstlineno
 
 
 def _named_places(text: str) -> Iterator[tuple[str, int]]:
@@ -150,11 +157,14 @@ def _named_places(text: str) -> Iterator[tuple[str, int]]:
         yield found["path"] or found["file"], int(found["line"] or found["at"])
 
 
-def _line_of_name(py_func: Callable[..., Any], names: Iterable[str]) -> int | None:
+def _line_of(py_func: Callable[..., Any], names: Iterable[str], opcodes: Iterable[str]) -> int | None:
+    """The line of the first instruction that is one of `opcodes` or mentions one of `names`."""
     line = None
-    wanted = set(names)
+    wanted, wanted_opcodes = set(names), set(opcodes)
     for instruction in dis.get_instructions(py_func):
         line = instruction.starts_line or line
+        if instruction.opname in wanted_opcodes:
+            return line
         if isinstance(instruction.argval, str) and instruction.argval in wanted:
             return line
     return None

@@ -35,6 +35,8 @@ HINTS: tuple[Hint, ...] = (
          _USE_ARRAYS),
     Hint(r"^no str for ", "a kernel cannot make strings",
          "put the value into print(…) or into an exception's arguments"),
+    Hint(r"name 'format_value' is not defined", "a kernel cannot make strings",
+         "put the value into print(…) or into an exception's arguments"),
     Hint(r"^no (\w+\.)?norm for|linalg", "", "a kernel runs in one thread: write the loop, or use another library for "
          "whole arrays"),
     Hint(r"name '(\w+)' is not defined", r"the name '\1' is not defined", "define it before the kernel is called"),
@@ -62,8 +64,8 @@ HINTS: tuple[Hint, ...] = (
          "a kernel cannot define a class, import "
          "a module or assign a global variable", "do it outside of the kernel"),
     Hint(r"The 'with \(context manager", "a kernel cannot use 'with'", "no device has context managers"),
-    Hint(r"format spec in f-strings", "an f-string in a kernel cannot have a format such as {x:.3f}",
-         "write {x}, or pass the values one by one"),
+    Hint(r"CALL_FUNCTION_EX with \*\*kwargs not supported|^AssertionError: unreachable$", "a call in a kernel cannot have **keywords, nor *values "
+         "together with keywords", "write the arguments one by one"),
     Hint(r"exception_match", "a kernel can only catch Exception", "write 'except Exception:' or 'except:'"),
     Hint(r"unsupported constant type used for exception", "only exceptions can be raised", "raise a class derived from "
          "Exception, with constants and numbers as arguments"),

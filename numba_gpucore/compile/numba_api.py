@@ -5,6 +5,7 @@ used.
 """
 
 from numba.core import (
+    byteflow,
     callconv,
     cgutils,
     compiler,
@@ -14,6 +15,7 @@ from numba.core import (
     errors,
     funcdesc,
     imputils,
+    interpreter,
     ir,
     itanium_mangler,
     lowering,
@@ -88,6 +90,7 @@ __all__ = [
     "TypingRegistry",
     "arrayobj",
     "build_definitions",
+    "byteflow",
     "callconv",
     "cgutils",
     "cmathdecl",
@@ -102,6 +105,7 @@ __all__ = [
     "funcdesc",
     "global_compiler_lock",
     "imputils",
+    "interpreter",
     "ir",
     "itanium_mangler",
     "jit_registry",

@@ -5,9 +5,12 @@ The front end is Numba's own; our lowering differs in noting the source line for
 
 from __future__ import annotations
 
+import operator
+
 from numba_gpucore.base.site import Frame
 from numba_gpucore.compile.infer_types import InferTypes
 from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
+from numba_gpucore.compile.lower.tuple_items import check_tuple_index, is_tuple_index
 from numba_gpucore.compile.numba_api import (
     AnnotateTypes,
     BaseNativeLowering,
@@ -50,6 +53,15 @@ class DeviceLower(lowering.Lower):
             raise
         if len(self.module.globals) > known:
             self.library.note_symbols(list(self.module.globals)[known:])
+
+    def lower_getitem(self, resty, expr, value, index, signature):
+        if not is_tuple_index(signature):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        position = self.context.cast(self.builder, self.loadvar(index.name), self.typeof(index.name), signature.args[1])
+        position = check_tuple_index(self, signature, position)
+        getitem = self.context.get_function(operator.getitem, signature)
+        item = getitem(self.builder, (self.loadvar(value.name), position))
+        return self.context.cast(self.builder, item, signature.return_type, resty)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

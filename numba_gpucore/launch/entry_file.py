@@ -124,13 +124,15 @@ def _site_from_json(data: dict[str, Any]) -> Site:
 def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
     if isinstance(argument, Text):
         return {"text": [_argument_to_json(part) for part in argument.parts]}
-    return {"hole": argument.kind} if isinstance(argument, Hole) else {"constant": argument}
+    if isinstance(argument, Hole):
+        return {"hole": argument.kind, "format": argument.format}
+    return {"constant": argument}
 
 
 def _argument_from_json(data: dict[str, Any]) -> Any:
     if "text" in data:
         return Text(tuple(map(_argument_from_json, data["text"])))
-    return Hole(data["hole"]) if "hole" in data else data["constant"]
+    return Hole(data["hole"], data["format"]) if "hole" in data else data["constant"]
 
 
 def _print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:

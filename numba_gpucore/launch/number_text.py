@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from numba_gpucore.base.site import NumberKind
+from numba_gpucore.base.site import Hole, NumberKind
 
 _FORMATS: dict[NumberKind, str] = {
     "int": "<q", "uint": "<Q", "bool": "<?", "float": "<d", "float32": "<f", "float16": "<e",
@@ -19,8 +19,13 @@ def decode_number(pattern: int, kind: NumberKind) -> int | float | bool:
     return struct.unpack_from(_FORMATS[kind], pattern.to_bytes(8, "little"))[0]  # type: ignore[no-any-return]
 
 
-def number_text(pattern: int, kind: NumberKind) -> str:
-    """As `str` writes it; narrow floats with as few digits as tell them from the others of their width."""
-    number = decode_number(pattern, kind)
-    narrow = _NARROW_FLOATS.get(kind)
-    return str(number) if narrow is None else str(narrow(number))
+def number_text(pattern: int, hole: Hole) -> str:
+    """As an f-string writes it; without a format narrow floats have as few digits as tell them from the others of
+    their width."""
+    number = decode_number(pattern, hole.kind)
+    if hole.format.startswith(":"):
+        return f"{{{hole.format}}}".format(number)
+    narrow = _NARROW_FLOATS.get(hole.kind)
+    text = str(number) if narrow is None else str(narrow(number))
+    # "!s", "!r" and "!a" are all the same for numbers; what follows is about their text.
+    return f"{{{hole.format[2:]}}}".format(text)

@@ -170,7 +170,7 @@ def _arguments(report: ThrowReport, site: Site) -> tuple[MessagePart, ...]:
     def text(part: MessagePart | Hole) -> str:
         if not isinstance(part, Hole):
             return str(part)
-        return number_text(next(patterns), part.kind) if report.has_details else "<unknown>"
+        return number_text(next(patterns), part) if report.has_details else "<unknown>"
 
     def argument(part: MessagePart | Hole | Text) -> MessagePart:
         if isinstance(part, Text):

@@ -44,6 +44,8 @@ def zeros(*shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
+PARTICLE = np.dtype([("mass", np.float32), ("position", np.float32, 3)])
+
 # -- bounds checks: (kernel, arguments, (index, axis, size))
 
 
@@ -90,6 +92,46 @@ def atomic_update(x):
     gpu.atomic.add(x, x.size, 1)
 
 
+def atomic_on_second_axis(x):
+    gpu.atomic.max(x, (1, x.shape[1]), 1)
+
+
+def atomic_in_shared_array(x):
+    a = gpu.shared.array(4, np.int32)
+    gpu.atomic.add(a, x.size + 2, 1)
+
+
+def array_in_record(records):
+    records[1].position[records.size + 1] = 2
+
+
+def array_of_records(records):
+    records[records.size].mass = 1
+
+
+def slice_at_integer(x):
+    row = x[x.shape[0]]
+    row[0] = 1
+
+
+def view_of_slice(x):
+    part = x[1:3]
+    part[x.size - 2] = 1
+
+
+def strided_view(x):
+    part = x[::2]
+    part[-x.size] = 1
+
+
+def tuple_item(x, i):
+    x[0] = (1, 2, 3)[i]
+
+
+def shape_item(x, i):
+    x[0, 0] = x.shape[i]
+
+
 def after_loop(x, n):
     total = np.float32(0)
     for k in range(n):
@@ -106,6 +148,15 @@ BOUNDS = [
     (constant_array, (zeros(5),), (6, 0, 5)),
     (flat_iterator, (zeros(5),), (7, 0, 5)),
     (atomic_update, (zeros(5, dtype=np.int32),), (5, 0, 5)),
+    (atomic_on_second_axis, (zeros(2, 3, dtype=np.int32),), (3, 1, 3)),
+    (atomic_in_shared_array, (zeros(5, dtype=np.int32),), (7, 0, 4)),
+    (array_in_record, (zeros(2, dtype=PARTICLE),), (3, 0, 3)),
+    (array_of_records, (zeros(2, dtype=PARTICLE),), (2, 0, 2)),
+    (slice_at_integer, (zeros(2, 3),), (2, 0, 2)),
+    (view_of_slice, (zeros(5),), (3, 0, 2)),
+    (strided_view, (zeros(6),), (-6, 0, 3)),
+    (tuple_item, (zeros(5), 3), (3, 0, 3)),
+    (shape_item, (zeros(5, 5), -3), (-3, 0, 2)),
     (after_loop, (zeros(5), 9), (5, 0, 5)),
 ]
 
@@ -169,6 +220,10 @@ def raises_fstring(x):
     raise ValueError(f"cell {i} of {x.size} holds {x[i]}")
 
 
+def raises_formatted(x):
+    raise ValueError(f"{x.size:>5}: {x[0]:.3f}")
+
+
 def fails_assertion(x):
     assert x[0] > 0, "x must be positive"
 
@@ -181,6 +236,7 @@ RAISED = [
     (raises_class, ValueError, ""),
     (raises_text, OwnError, "own text\n"),
     (raises_fstring, ValueError, "cell 0 of 3 holds 0.0\n"),
+    (raises_formatted, ValueError, "    3: 0.000\n"),
     (fails_assertion, AssertionError, "x must be positive\n"),
     (fails_assertion_with_fstring, AssertionError, "x is 0.0\n"),
 ]

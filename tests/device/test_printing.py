@@ -61,6 +61,50 @@ def test_separator_end_and_fstring(gpu_jit, capsys):
     assert capsys.readouterr().out == "[1] is 0.7, 2;11\n\nonly text\n"
 
 
+def test_unpacked_tuples(gpu_jit, capsys):
+    """The expected text is what Python's print writes for the same values."""
+
+    @gpu_jit
+    def kernel(x, pair, nothing):
+        print(*pair)
+        print("a", *pair, f"<{x[0]}>", *(x[0], x[1]), *nothing)
+        print(*nothing)
+        print(*pair, *pair)
+        print((), (pair, ("a",)), flush=True)
+
+    kernel[1, 1](np.array([3, 4], np.int32), (1, True), ())
+    assert capsys.readouterr().out == "1 True\na 1 True <3> 3 4\n\n1 True 1 True\n() ((1, True), ('a',))\n"
+
+
+def test_formats_of_fstrings(gpu_jit, capsys):
+    """The expected texts are Python's for the same values; `h` and `x` have few digits in their own widths."""
+
+    @gpu_jit
+    def kernel(x, h, n):
+        print(f"{x[0]:.3f}|{x[0]:+.1e}|{x[0]:>8}|{h[0]:.4f}|{h[0]!r:>8}|{x[0]!s}|")
+        print(f"{n:>6d}|{n:x}|{n:,}|{n:08b}|{n=}|{n!r:^7}|{n > 5:d}|", f"{'text':>8}|{'quoted'!r}|{{}}")
+
+    x, h, n = np.array([0.1], np.float32), np.array([0.3], np.float16), 1234567
+    kernel[1, 1](x, h, np.int32(n))
+    first, second = capsys.readouterr().out.splitlines()
+    single, half = float(x[0]), float(h[0])
+    assert first == f"{single:.3f}|{single:+.1e}|{single:>8}|{half:.4f}|{'0.3':>8}|0.1|"
+    assert second == f"{n:>6d}|{n:x}|{n:,}|{n:08b}|{n=}|{n!r:^7}|{n > 5:d}| {'text':>8}|{'quoted'!r}|{{}}"
+
+
+def test_a_text_keeps_the_values_that_it_was_made_of(gpu_jit, capsys):
+    @gpu_jit
+    def kernel(x):
+        value = x[0]
+        text = f"[{value} {value:.1f}]"
+        for i in range(3):
+            value = x[i]
+            print(text, value)
+
+    kernel[1, 1](np.array([1.5, 2.5, 3.5], np.float32))
+    assert capsys.readouterr().out == "[1.5 1.5] 1.5\n[1.5 1.5] 2.5\n[1.5 1.5] 3.5\n"
+
+
 def test_widest_integers(gpu_jit, capsys):
     @gpu_jit
     def kernel(x, y):

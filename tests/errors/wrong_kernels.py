@@ -514,14 +514,29 @@ def prints_with_variable_end(x):
 
 
 @wrong(F32)
-def format_specification(x):
-    print(f"{x[0]:.3f}")
+def integer_format_of_float(x):
+    print(f"{x[0]:d}")
 
 
 @wrong(F32)
-def prints_unpacked(x):
-    t = (1, 2)
-    print(*t)
+def variable_format(x):
+    print(f"{x[0]:{x.size}}")
+
+
+@wrong(F32)
+def text_that_is_not_printed(x):
+    text = f"{x[0]:.3f}"
+    x[0] = len(text)
+
+
+@wrong(F32)
+def prints_unpacked_array(x):
+    print(*x)
+
+
+@wrong(F32)
+def prints_unpacked_with_keyword(x):
+    print(*x.shape, sep="")
 
 
 # -- what the user promised

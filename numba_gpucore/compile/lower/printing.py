@@ -11,22 +11,26 @@ from numba_gpucore.base.print_ring import MAX_PRINT_NUMBERS, RECORD_HEAD_WORDS
 from numba_gpucore.base.site import Hole
 from numba_gpucore.compile.intrinsics import line_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import narrow_bits
-from numba_gpucore.compile.lower.registry import lower
+from numba_gpucore.compile.lower.number_bits import check_format, narrow_bits
+from numba_gpucore.compile.lower.registry import lower, lower_constant
 from numba_gpucore.compile.numba_api import errors, types
 from numba_gpucore.compile.passes.rewrite_texts import print_line
-from numba_gpucore.compile.texts import join_texts
+from numba_gpucore.compile.texts import Format, Spread, TextStart, join_texts
 from numba_gpucore.compile.typing.coordinates import VectorType
+from numba_gpucore.compile.typing.printing import NUMBERS, MarkerType
 
 I32 = ir.IntType(32)
 NO_ROOM = I32(0xFFFFFFFF)
 
 
+@lower_constant(MarkerType)
+def lower_marker(context, builder, type_, marker):
+    return context.get_dummy_value()
+
+
 @lower(print_line, types.VarArg(types.Any))
 def lower_print_line(context, builder, sig, args):
-    pieces = [
-        piece for type_, value in zip(sig.args, args, strict=True) for piece in _pieces(context, builder, type_, value)
-    ]
+    pieces = list(_LineWriter(context, builder).line(list(zip(sig.args, args, strict=True))))
     numbers = [bits for _part, bits in pieces if bits is not None]
     if len(numbers) > MAX_PRINT_NUMBERS:
         raise errors.UnsupportedError(f"print in a kernel can write {MAX_PRINT_NUMBERS} numbers, not {len(numbers)}")
@@ -41,26 +45,86 @@ def lower_print_line(context, builder, sig, args):
     return context.get_dummy_value()
 
 
+#: A text or a hole; with a hole the 64-bit pattern that fills it.
 Piece = tuple["str | Hole", "ir.Value | None"]
+#: A type and a value of it.
+Typed = tuple[types.Type, ir.Value]
 
 
-def _pieces(context, builder, type_, value, in_tuple: bool = False) -> Iterator[Piece]:
-    """Texts and holes with their values. Inside tuples, texts are quoted as Python does."""
-    if isinstance(type_, (types.StringLiteral, types.NoneType)):
-        text = None if isinstance(type_, types.NoneType) else type_.literal_value
-        yield (repr(text) if in_tuple or text is None else text), None
-    elif isinstance(type_, VectorType):
+class _LineWriter:
+    """Cuts the arguments of a `print_line` into pieces."""
+
+    def __init__(self, context, builder):
+        self._context = context
+        self._builder = builder
+
+    def line(self, arguments: list[Typed]) -> Iterator[Piece]:
+        """Pieces of the whole line. The first two arguments are separator and end."""
+        separator, end = (type_.literal_value for type_, _value in arguments[:2])
+        for position, pieces in enumerate(self._arguments(arguments[2:])):
+            if position:
+                yield separator, None
+            yield from pieces
+        yield end, None
+
+    def _arguments(self, arguments: list[Typed]) -> Iterator[list[Piece]]:
+        """The pieces of each argument that the user wrote."""
+        remaining = iter(arguments)
+        for type_, value in remaining:
+            marker = type_.marker if isinstance(type_, MarkerType) else None
+            if isinstance(marker, TextStart):
+                yield list(self._text([next(remaining) for _ in range(marker.count)]))
+            elif isinstance(marker, Spread):
+                tuple_type, tuple_value = next(remaining)
+                for item, item_type in enumerate(tuple_type):
+                    yield list(self._value(item_type, self._builder.extract_value(tuple_value, item)))
+            else:
+                yield list(self._value(type_, value))
+
+    def _text(self, parts: list[Typed]) -> Iterator[Piece]:
+        remaining = iter(parts)
+        for type_, value in remaining:
+            if isinstance(type_, MarkerType) and isinstance(type_.marker, Format):
+                yield self._formatted(type_.marker.text, *next(remaining))
+            else:
+                yield from self._value(type_, value)
+
+    def _formatted(self, format_: str, type_: types.Type, value: ir.Value) -> Piece:
+        if isinstance(type_, types.StringLiteral):
+            return check_format(format_, type_.literal_value), None
+        if not isinstance(type_, NUMBERS):
+            raise errors.UnsupportedError(
+                f"an f-string in a kernel can format numbers, not a value of type {type_}: {{…{format_}}}"
+            )
+        kind, bits = narrow_bits(self._context, self._builder, value, type_)
+        check_format(format_, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))
+        return Hole(kind, format_), bits
+
+    def _value(self, type_: types.Type, value: ir.Value, in_tuple: bool = False) -> Iterator[Piece]:
+        """Texts and holes with their values. Inside tuples, texts are quoted as Python does."""
+        if isinstance(type_, (types.StringLiteral, types.NoneType)):
+            text = None if isinstance(type_, types.NoneType) else type_.literal_value
+            yield (repr(text) if in_tuple or text is None else text), None
+        elif isinstance(type_, VectorType):
+            yield from self._vector(type_)
+        elif isinstance(type_, types.BaseTuple):
+            yield from self._tuple(type_, value)
+        else:
+            kind, bits = narrow_bits(self._context, self._builder, value, type_)
+            yield Hole(kind), bits
+
+    def _vector(self, type_: VectorType) -> Iterator[Piece]:
         yield "(", None
         for axis in "xyz":
-            yield Hole("int"), builder.zext(call_intrinsic(builder, f"{type_.vector.intrinsic}.{axis}"), ir.IntType(64))
+            coordinate = call_intrinsic(self._builder, f"{type_.vector.intrinsic}.{axis}")
+            yield Hole("int"), self._builder.zext(coordinate, ir.IntType(64))
             yield ")" if axis == "z" else ", ", None
-    elif isinstance(type_, types.BaseTuple):
-        names = [f"{name}=" for name in type_.fields] if isinstance(type_, types.BaseNamedTuple) else [""] * len(type_)
-        yield (type_.instance_class.__name__ if isinstance(type_, types.BaseNamedTuple) else "") + "(", None
+
+    def _tuple(self, type_: types.BaseTuple, value: ir.Value) -> Iterator[Piece]:
+        is_named = isinstance(type_, types.BaseNamedTuple)
+        names = [f"{name}=" for name in type_.fields] if is_named else [""] * len(type_)
+        yield (type_.instance_class.__name__ if is_named else "") + "(", None
         for position, (name, item_type) in enumerate(zip(names, type_, strict=True)):
             yield (", " if position else "") + name, None
-            yield from _pieces(context, builder, item_type, builder.extract_value(value, position), in_tuple=True)
-        yield ",)" if len(type_) == 1 and not names[0] else ")", None
-    else:
-        kind, bits = narrow_bits(context, builder, value, type_)
-        yield Hole(kind), bits
+            yield from self._value(item_type, self._builder.extract_value(value, position), in_tuple=True)
+        yield ",)" if len(type_) == 1 and not is_named else ")", None

@@ -1,30 +1,22 @@
 """f-strings and `print` in kernels. Before: Numba's IR of the bytecode. After: its rewrites and type inference.
 
-A device has no strings. Numba's IR of an f-string is `"bad " + str(i)`; where that is an argument of `print` or of a
-raised exception it becomes the list of its parts, texts that stay on the host and values that travel.
+A device has no strings. An f-string that is an argument of `print` or of a raised exception becomes the list of its
+parts, texts that stay on the host and values that travel.
 """
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from numba_gpucore.compile.numba_api import FunctionPass, build_definitions, consts, errors, ir, register_pass
-from numba_gpucore.compile.texts import join_texts
+from numba_gpucore.compile.numba_api import FunctionPass, build_definitions, errors, ir, register_pass
+from numba_gpucore.compile.passes.read_texts import UNKNOWN, TextReader
+from numba_gpucore.compile.texts import TextStart
 
 
-@dataclass(frozen=True)
-class TextStart:
-    """Stands among the arguments of an exception: the next `count` of them are the parts of one text."""
-
-    count: int
-
-
-def print_line(*parts: Any) -> None:
-    """What `print` in a kernel becomes: writes texts and values without separators."""
+def print_line(separator: str, end: str, *arguments: Any) -> None:
+    """What `print` in a kernel becomes. A TextStart, Format or Spread says how to read what follows it."""
     raise NotImplementedError("print_line exists only while a kernel runs")
 
 
@@ -42,17 +34,17 @@ class RewriteTexts(FunctionPass):
         for block in state.func_ir.blocks.values():
             rewriter.rewrite(block)
         if rewriter.consumed:
+            rewriter.insert_copies()
             rewriter.remove_consumed()
             state.func_ir._definitions = build_definitions(state.func_ir.blocks)
         return bool(rewriter.consumed)
 
 
 class _Rewriter:
-    """`consumed`: names of variables that held what has been taken apart."""
-
     def __init__(self, func_ir):
         self._func_ir = func_ir
-        self.consumed: set[str] = set()
+        self._reader = TextReader(func_ir)
+        self.consumed = self._reader.consumed
 
     def rewrite(self, block) -> None:
         body = []
@@ -68,20 +60,21 @@ class _Rewriter:
         return [statement]
 
     def _rewrite_raise(self, statement):
-        call = self._definition(statement.exception)
+        reader = self._reader
+        call = reader.definition(statement.exception)
         if not (isinstance(call, ir.Expr) and call.op == "call") or call.kws or call.vararg:
             return statement
-        exception = self._constant(call.func)
-        texts = [self._text_parts(argument) for argument in call.args]
-        if exception is _UNKNOWN or not any(text is not None for text in texts):
+        exception = reader.constant(call.func)
+        texts = [reader.text_parts(argument) for argument in call.args]
+        if exception is UNKNOWN or not any(text is not None for text in texts):
             return statement
         arguments: list[Any] = []
         for argument, parts in zip(call.args, texts, strict=True):
             if parts is not None:
                 arguments += [TextStart(len(parts)), *parts]
             else:
-                constant = self._constant(argument)
-                arguments.append(argument if constant is _UNKNOWN else constant)
+                constant = reader.constant(argument)
+                arguments.append(argument if constant is UNKNOWN else constant)
         self.consumed.add(statement.exception.name)
         rewritten = ir.DynamicRaise if isinstance(statement, ir.Raise) else ir.DynamicTryRaise
         return rewritten(exception, tuple(arguments), statement.loc)
@@ -89,17 +82,16 @@ class _Rewriter:
     # -- print
 
     def _calls_print(self, value) -> bool:
-        return isinstance(value, ir.Expr) and value.op == "call" and self._constant(value.func) is print
+        return isinstance(value, ir.Expr) and value.op == "call" and self._reader.constant(value.func) is print
 
     def _rewrite_print(self, statement, scope) -> list:
         call, loc = statement.value, statement.loc
-        separator, end = self._print_options(call)
-        parts: list[Any] = []
-        for position, argument in enumerate(call.args):
-            parts += [separator] if position else []
-            text = self._text_parts(argument)
-            parts += [argument] if text is None else text
-        parts.append(end)
+        given = [[argument] for argument in call.args]
+        given += [] if call.vararg is None else self._reader.spread_arguments(call.vararg)
+        arguments: list[Any] = [*self._print_options(call)]
+        for argument in given:
+            parts = self._reader.text_parts(argument[0]) if len(argument) == 1 else None
+            arguments += argument if parts is None else [TextStart(len(parts)), *parts]
         self.consumed.add(call.func.name)
         statements = []
 
@@ -109,16 +101,16 @@ class _Rewriter:
             return target
 
         function = assign(ir.Global("print_line", print_line, loc))
-        variables = [part if isinstance(part, ir.Var) else assign(ir.Const(part, loc)) for part in join_texts(parts)]
+        variables = [part if isinstance(part, ir.Var) else assign(ir.Const(part, loc)) for part in arguments]
         statements.append(ir.Assign(ir.Expr.call(function, variables, (), loc), statement.target, loc))
         return statements
 
     def _print_options(self, call) -> tuple[str, str]:
         options = {"sep": " ", "end": "\n"}
-        if call.vararg is not None:
-            raise errors.UnsupportedError("print(*values) in a kernel: write the values one by one", call.loc)
         for name, variable in call.kws:
-            value = self._constant(variable)
+            value = self._reader.constant(variable)
+            if name == "flush":
+                continue
             if name not in options:
                 raise errors.UnsupportedError(f"print in a kernel takes sep and end, not '{name}'", call.loc)
             if value is not None and not isinstance(value, str):
@@ -127,55 +119,19 @@ class _Rewriter:
                 options[name] = value
         return options["sep"], options["end"]
 
-    # -- f-strings
-
-    def _text_parts(self, variable) -> list[Any] | None:
-        """Texts and variables that an f-string is made of; None for what is no f-string."""
-        visited: set[str] = set()
-        parts = list(self._walk_text(variable, visited))
-        if len(visited) < 2 and (not visited or isinstance(parts[0], str)):
-            return None
-        self.consumed |= visited
-        return list(join_texts(parts)) or [""]
-
-    def _walk_text(self, variable, visited: set[str]) -> Iterator[Any]:
-        """Parts in order. `visited` gets the variables that were taken apart; none if `variable` is no text."""
-        value = self._definition(variable)
-        if isinstance(value, ir.Expr) and value.op == "binop" and value.fn is operator.add:
-            sides: list[tuple[list[Any], set[str]]] = []
-            for side in (value.lhs, value.rhs):
-                taken: set[str] = set()
-                sides.append((list(self._walk_text(side, taken)), taken))
-            if all(taken for _parts, taken in sides):
-                visited.add(variable.name)
-                for parts, taken in sides:
-                    visited |= taken
-                    yield from parts
-                return
-        elif isinstance(value, ir.Expr) and value.op == "call" and len(value.args) == 1 and not value.kws:
-            if self._constant(value.func) is str:
-                visited.update((variable.name, value.func.name))
-                yield value.args[0]
-                return
-        elif isinstance(value, ir.Const) and isinstance(value.value, str):
-            visited.add(variable.name)
-            yield value.value
-            return
-        yield variable
-
-    def _definition(self, variable) -> Any:
-        try:
-            return self._func_ir.get_definition(variable)
-        except KeyError:
-            return None
-
-    def _constant(self, variable) -> Any:
-        try:
-            return self._func_ir.infer_constant(variable)
-        except consts.ConstantInferenceError:
-            return _UNKNOWN
-
     # -- cleaning up
+
+    def insert_copies(self) -> None:
+        """Keep the values that texts were made of."""
+        for block in self._func_ir.blocks.values():
+            body = []
+            for statement in block.body:
+                made = statement.value if isinstance(statement, ir.Assign) else None
+                if isinstance(made, ir.Expr) and made in self._reader.copies:
+                    copy, original = self._reader.copies[made]
+                    body.append(ir.Assign(original, copy, statement.loc))
+                body.append(statement)
+            block.body = body
 
     def remove_consumed(self) -> None:
         """Remove assignments to consumed variables that nothing reads any more: strings cannot be typed."""
@@ -212,9 +168,6 @@ class _Rewriter:
                     if pair & self.consumed and not pair <= self.consumed:
                         self.consumed |= pair
                         grown = True
-
-
-_UNKNOWN = object()
 
 
 def _variables_read(statement) -> Iterator[Any]:

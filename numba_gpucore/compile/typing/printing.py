@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from numba_gpucore.compile.numba_api import AbstractTemplate, errors, types
+from numba.extending import typeof_impl
+
+from numba_gpucore.compile.numba_api import AbstractTemplate, datamodel, errors, types
 from numba_gpucore.compile.numba_api import typing as numba_typing
 from numba_gpucore.compile.passes.rewrite_texts import print_line
+from numba_gpucore.compile.texts import Format, Spread, TextStart
 from numba_gpucore.compile.typing.coordinates import VectorType
 from numba_gpucore.compile.typing.registry import registry
+from numba_gpucore.compile.weak_numbers import WeakFloat
 
-_NUMBERS = (types.Integer, types.Boolean, types.Float)
+NUMBERS = (types.Integer, types.Boolean, types.Float, WeakFloat)
 _CONSTANTS = (types.StringLiteral, types.NoneType, VectorType)
+
+
+class MarkerType(types.Dummy):
+    """The type of what stands before an argument of `print_line`; holds no data."""
+
+    def __init__(self, marker: Format | Spread | TextStart):
+        self.marker = marker
+        super().__init__(name=repr(marker))
+
+
+datamodel.register_default(MarkerType)(datamodel.models.OpaqueModel)
+
+
+@typeof_impl.register(Format)
+@typeof_impl.register(Spread)
+@typeof_impl.register(TextStart)
+def typeof_marker(marker, _context):
+    return MarkerType(marker)
 
 
 @registry.register_global(print_line)
@@ -19,7 +41,13 @@ class PrintLineTemplate(AbstractTemplate):
     prefer_literal = True
 
     def generic(self, args, kws):
-        for type_ in args:
+        for position, type_ in enumerate(args):
+            if isinstance(type_, MarkerType):
+                continue
+            before = args[position - 1] if position else None
+            is_spread = isinstance(before, MarkerType) and isinstance(before.marker, Spread)
+            if is_spread and not isinstance(type_, types.BaseTuple):
+                raise errors.TypingError(f"print(*values) in a kernel takes tuples apart, not {type_}")
             _require_printable(type_)
         return numba_typing.signature(types.none, *args)
 
@@ -28,8 +56,8 @@ def _require_printable(type_: types.Type) -> None:
     if isinstance(type_, types.BaseTuple):
         for item in type_:
             _require_printable(item)
-    elif not isinstance(type_, (*_NUMBERS, *_CONSTANTS)):
+    elif not isinstance(type_, (*NUMBERS, *_CONSTANTS)):
         what = "a string that is not constant" if isinstance(type_, types.UnicodeType) else f"a value of type {type_}"
         raise errors.TypingError(
-            f"print in a kernel cannot write {what}; it writes numbers, constant strings, None and tuples of these"
+            f"print in a kernel cannot write {what} — it writes numbers, constant strings, None and tuples of these"
         )
