@@ -30,16 +30,7 @@ REASONS: Mapping[str, str] = {
     "IpcHandle": _IPC,
     "open_ipc_array": _IPC,
     "declare_device": _LINKING,
-    "LinkableCode": _LINKING,
-    "Archive": _LINKING,
-    "CUSource": _LINKING,
-    "Cubin": _LINKING,
-    "Fatbin": _LINKING,
-    "LTOIR": _LINKING,
-    "Object": _LINKING,
-    "PTXSource": _LINKING,
 }
-_LINKABLE = ("LinkableCode", "Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "Object", "PTXSource")
 
 
 def refusal(name: str, reason: str = _DRIVER) -> NotOfferedError:
@@ -50,7 +41,7 @@ def refusal(name: str, reason: str = _DRIVER) -> NotOfferedError:
 class DriverOnly:
     """Base of the classes that stand for names of NVIDIA's driver: making an object of one raises NotOfferedError."""
 
-    def __new__(cls, *args: Any, **keywords: Any) -> NoReturn:  # type: ignore[misc]
+    def __new__(cls, *args: Any, **keywords: Any) -> NoReturn:
         name = next(base.__name__ for base in cls.__mro__ if base.__name__ in REASONS)
         raise refusal(name, REASONS[name])
 
@@ -73,12 +64,7 @@ STAND_INS: Mapping[str, Any] = {name: _stand_in(name) for name in REASONS}
 
 def driver(package: ModuleType) -> Mapping[str, Any]:
     """What of the stand-ins numba.cuda has in cudadrv.driver too."""
-    return {name: value for name, value in STAND_INS.items() if name not in (*_LINKABLE, "declare_device")}
-
-
-def linkable_code(package: ModuleType) -> Mapping[str, Any]:
-    """The package's classes of code to link, where it has some."""
-    return {name: getattr(package, name) for name in _LINKABLE}
+    return {name: value for name, value in STAND_INS.items() if name != "declare_device"}
 
 
 def nvrtc(package: ModuleType) -> Mapping[str, Any]:
@@ -113,6 +99,10 @@ class Runtime:
     def is_supported_version(self) -> bool:
         """True: whatever is needed is there."""
         return True
+
+
+def cuda_error() -> None:
+    """numba.cuda: what went wrong when the driver was loaded. None: where there is no GPU, the CPU device is used."""
 
 
 def runtime(package: ModuleType) -> Mapping[str, Any]:

@@ -26,6 +26,12 @@ class ExecutionNames:
         session = default_session()
         return session.default_stream(session.current_device(self._platform))
 
+    def external_stream(self, ptr: int) -> Stream:
+        """A stream of another package by its address (a CUstream), or one of ours by its `handle`. Raises ArgumentError
+        where the device has no such stream."""
+        session = default_session()
+        return session.find_stream(session.current_device(self._platform), int(ptr))
+
     def event(self, timing: bool = True) -> Event:
         """A new event; timing=False for one that only orders work."""
         return Event(self.default_stream, timing)

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from numba_gpucore import cache_hints, cooperative_groups, dtypes, language
-from numba_gpucore.cuda_api import driver_errors, driver_only, execution
+from numba_gpucore.cuda_api import driver_errors, driver_only, execution, linkable_code
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
 from numba_gpucore.cuda_api.install import install_module_as_cuda
@@ -87,9 +87,11 @@ def _driver_names() -> dict[str, Any]:
     """What programs catch or ask, and stand-ins for what only NVIDIA's driver can do."""
     return {
         **driver_only.STAND_INS,
+        "LinkableCode": linkable_code.LinkableCode,
+        **{kind.__name__: kind for kind in linkable_code.KINDS},
         "runtime": driver_only.Runtime(),
         "is_supported_version": driver_only.Runtime().is_supported_version,
-        "cuda_error": lambda: None,
+        "cuda_error": driver_only.cuda_error,
         "CudaSupportError": driver_errors.CudaSupportError,
         "KernelRuntimeError": driver_errors.KernelRuntimeError,
         "MemoryInfo": MemoryInfo,
@@ -119,6 +121,7 @@ def _execution_names(streams: ExecutionNames) -> dict[str, Any]:
         "default_stream": streams.default_stream,
         "legacy_default_stream": streams.default_stream,
         "per_thread_default_stream": streams.default_stream,
+        "external_stream": streams.external_stream,
         "event": streams.event,
         "event_elapsed_time": execution.event_elapsed_time,
         "profile_start": execution.profile_start,

@@ -40,12 +40,18 @@ FORWARDED = {
     "cg": ("numba_gpucore.cooperative_groups",),
     "cache_hints": ("numba_gpucore.cache_hints",),
     "intrinsics": ("numba_gpucore.language",),
+    "libdevice": ("numba_gpucore.libdevice",),
+    "libdevicefuncs": ("numba_gpucore.compile.typing.libdevice",),
     "stubs": ("numba_gpucore.language",),
     "cudadrv.error": ("numba_gpucore.cuda_api.driver_errors",),
+    "cudadrv.linkable_code": ("numba_gpucore.cuda_api.linkable_code",),
+    "core.callconv": ("numba.core.callconv", "numba_gpucore.compile.call_conv"),
+    "core.options": ("numba.core.options", "numba.core.cpu"),
 }
 #: Other names that numba.cuda's modules have, as "module" or "module:NAME".
 _RENAMED = {
     "cudaimpl": {"lower_attr": "numba_gpucore.compile.lower.registry:lower_attribute"},
+    "core.callconv": {"CUDACallConv": "numba_gpucore.compile.call_conv:ContextCallConv"},
 }
 #: Name below numba.cuda → the function that makes its names for a package, as "module:function".
 _OWN = {
@@ -55,7 +61,6 @@ _OWN = {
     "cudadrv.devicearray": "numba_gpucore.cuda_api.devicearray:module_names",
     "cudadrv.devices": "numba_gpucore.cuda_api.module_tables:devices",
     "cudadrv.driver": "numba_gpucore.cuda_api.module_tables:driver",
-    "cudadrv.linkable_code": "numba_gpucore.cuda_api.driver_only:linkable_code",
     "cudadrv.nvrtc": "numba_gpucore.cuda_api.driver_only:nvrtc",
     "cudadrv.nvvm": "numba_gpucore.cuda_api.driver_only:nvvm",
     "cudadrv.runtime": "numba_gpucore.cuda_api.driver_only:runtime",
@@ -66,11 +71,13 @@ _OWN = {
     "dispatcher": "numba_gpucore.cuda_api.module_tables:dispatcher",
     "errors": "numba_gpucore.cuda_api.module_tables:errors",
     "kernels": "numba_gpucore.cuda_api.module_tables:empty",
+    "kernels.reduction": "numba_gpucore.cuda_api.ufunc_targets:reduction",
     "kernels.transpose": "numba_gpucore.cuda_api.transpose:module_names",
     "launchconfig": "numba_gpucore.cuda_api.launchconfig:module_names",
     "memory_management": "numba_gpucore.cuda_api.module_tables:empty",
     "memory_management.nrt": "numba_gpucore.cuda_api.module_tables:nrt",
     "random": "numba_gpucore.cuda_api.random:module_names",
+    "vectorizers": "numba_gpucore.cuda_api.ufunc_targets:vectorizers",
 }
 
 

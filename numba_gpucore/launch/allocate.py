@@ -21,10 +21,12 @@ from numba_gpucore.launch.foreign import (
     read_interface,
     require_host_reachable,
     span_nbytes,
+    waits_for_streams,
 )
 from numba_gpucore.launch.mapped import MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.staging import bytes_at
 from numba_gpucore.launch.streams import check_stream
 
 Host = TypeVar("Host", bound=np.ndarray)
@@ -81,21 +83,27 @@ class Allocator:
         return self.device_array(ary.shape, ary.dtype, strides_like(ary), stream=stream)
 
     def as_cuda_array(self, obj: Any, sync: bool = True) -> DeviceArray:
-        """A device array over memory that an object describes by `__cuda_array_interface__`; keeps `obj` alive."""
+        """A device array over memory that an object describes by `__cuda_array_interface__`; keeps `obj` alive.
+
+        It is used on the stream that the object names; sync: wait for that stream's work first.
+        """
         if not is_foreign_array(obj):
             raise TypeError(f"*obj* doesn't implement the cuda array interface: {type(obj).__name__}")
         return self.from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
 
     def from_cuda_array_interface(self, desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceArray:
-        """A device array over the memory that a `__cuda_array_interface__` dictionary describes."""
+        """A device array over the memory that a `__cuda_array_interface__` dictionary describes, as `as_cuda_array`."""
         view = read_interface(desc)
         session = default_session()
         device = session.current_device(self._platform)
         if device.uses_host_memory:
             require_host_reachable(view)
+        on = None if view.stream is None else session.find_stream(device, view.stream)
+        if on is not None and sync and waits_for_streams():
+            on.synchronize()
         memory = BorrowedMemory(view, owner)
-        stream = session.default_stream(device)
-        return DeviceArray(device, memory, view.shape, view.strides, view.dtype, stream, view.address)
+        default = session.default_stream(device)
+        return DeviceArray(device, memory, view.shape, view.strides, view.dtype, default, view.address, on)
 
     def pinned_array(self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> np.ndarray:
         """A host array. Page-locking makes only copies to discrete GPUs faster; none is done here."""
@@ -144,6 +152,10 @@ class BorrowedMemory:
 
     def release(self) -> None:
         self._owner = None
+
+    def part(self, offset_nbytes: int, nbytes: int) -> np.ndarray:
+        """Some of the bytes, for devices that use host memory."""
+        return bytes_at(self.address + offset_nbytes, nbytes)
 
 
 @contextmanager

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.backend import Device, Memory
-from numba_gpucore.base.errors import ArgumentError, DeviceMemoryError
+from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type
+from numba_gpucore.launch.exchange import INTERFACE_VERSION, Exchange
 from numba_gpucore.launch.foreign import contiguous_strides, layout_of_strides, span_nbytes
 from numba_gpucore.launch.staging import byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
-
-_INTERFACE_VERSION = 3
 
 
 class _Ghost:
@@ -31,11 +30,11 @@ class _Ghost:
             "strides": array.strides,
             "typestr": f"|V{array.itemsize}",
             "data": (array.address, False),
-            "version": _INTERFACE_VERSION,
+            "version": INTERFACE_VERSION,
         }
 
 
-class DeviceArray:
+class DeviceArray(Exchange):
     """An n-dimensional array in device memory.
 
     `memory` is kept alive by every view; `address` is that of the first element. shape in elements, strides in bytes.
@@ -43,6 +42,7 @@ class DeviceArray:
 
     __slots__ = (
         "__weakref__",
+        "_bound_stream",
         "_session_stream",
         "address",
         "dense_words",
@@ -55,7 +55,6 @@ class DeviceArray:
         "ndim",
         "shape",
         "size",
-        "stream",
         "strided_words",
         "strides",
     )  # fmt: skip
@@ -78,7 +77,7 @@ class DeviceArray:
         self.ndim = len(shape)
         self.size = prod(shape)
         self.nbytes = self.size * dtype.itemsize
-        self.stream = stream
+        self._bound_stream = stream
         self._session_stream = default_stream
         layout = layout_of_strides(shape, strides, dtype.itemsize)
         self.gpu_arg_type = array_type(dtype, self.ndim, layout)
@@ -96,6 +95,11 @@ class DeviceArray:
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
+
+    @property
+    def stream(self) -> Any:
+        """The stream on which copies take place where none is given; 0 for the default stream."""
+        return self._bound_stream or 0
 
     @property
     def itemsize(self) -> int:
@@ -131,7 +135,7 @@ class DeviceArray:
     # Copies ---------------------------------------------------------------------------------------------------------
 
     def _stream(self, stream: Any) -> Stream:
-        return check_stream(stream) or self.stream or self._session_stream
+        return check_stream(stream) or self._bound_stream or self._session_stream
 
     def _offset_nbytes(self) -> int:
         """From the start of `memory` to the lowest byte that this array touches."""
@@ -216,7 +220,7 @@ class DeviceArray:
         address = ghost.__array_interface__["data"][0] if ghost.size else self.address
         return DeviceArray(
             self.device, self.memory, ghost.shape, ghost.strides, ghost.dtype, self._session_stream, address,
-            stream or self.stream,
+            stream or self._bound_stream,
         )  # fmt: skip
 
     def _subview(self, index: Any) -> DeviceArray:
@@ -283,8 +287,17 @@ class DeviceArray:
         return self._view_of(self._ghost().view(np.dtype(dtype)))
 
     def transpose(self, axes: Sequence[int] | None = None) -> DeviceArray:
-        """A view with permuted axes (reversed by default)."""
-        return self._view_of(self._ghost().transpose(axes))
+        """Permuted axes (reversed by default): a view, but for 2-D arrays a new array in C order, as in numba.cuda."""
+        view = self._view_of(self._ghost().transpose(axes))
+        if self.ndim != 2 or (view.shape == self.shape and view.strides == self.strides):
+            return view
+        strides = contiguous_strides(view.shape, self.itemsize)
+        memory = self.device.allocate(self.nbytes)
+        copy = DeviceArray(
+            self.device, memory, view.shape, strides, self.dtype, self._session_stream, stream=self._bound_stream
+        )
+        copy.copy_to_device(view)
+        return copy
 
     @property
     def T(self) -> DeviceArray:
@@ -301,46 +314,6 @@ class DeviceArray:
         on = check_stream(stream)
         for start in range(0, self.size, section):
             yield self._view_of(self._ghost()[start : start + section], on)
-
-    # Exchange -------------------------------------------------------------------------------------------------------
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        on = self.stream
-        return {
-            "shape": self.shape,
-            "strides": None if self.is_c_contiguous() else self.strides,
-            "typestr": self.dtype.str,
-            "descr": self.dtype.descr,
-            "data": (self.address if self.size else 0, False),
-            "stream": None if on is None or on.queue is None else id(on),
-            "version": _INTERFACE_VERSION,
-        }
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        if not self.device.uses_host_memory:
-            raise BufferError(f"DLPack is offered for device arrays in host memory only, not on {self.device.name}")
-        return 1, 0  # kDLCPU (dlpack.h)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """A DLPack capsule of the same memory, for devices whose memory the host can use."""
-        self.__dlpack_device__()
-        self._session_stream.synchronize()
-        return self.host_view().__dlpack__(**options)
-
-    def host_view(self) -> np.ndarray:
-        """A NumPy array over the same memory. Raises DeviceMemoryError where the host cannot use it."""
-        if not self.device.uses_host_memory:
-            raise DeviceMemoryError(f"memory of {self.device.name} cannot be used on the host; use copy_to_host()")
-        return np.asarray(_HostView(self, self._ghost()))
-
-
-class _HostView:
-    """Keeps a device array alive as long as a NumPy array over its memory exists."""
-
-    def __init__(self, array: DeviceArray, ghost: np.ndarray):
-        self._array = array
-        self.__array_interface__ = ghost.__array_interface__
 
 
 def _require_like(ary: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from math import prod
 from typing import Any
 
@@ -27,6 +28,15 @@ class ForeignView:
     dtype: np.dtype
     readonly: bool
     stream: Any = None
+
+
+def waits_for_streams() -> bool:
+    """Whether the stream that a foreign array names is waited for.
+
+    numba.cuda's CUDA_ARRAY_INTERFACE_SYNC, which programs set in numba.core.config and users in the environment.
+    """
+    value = getattr(sys.modules.get("numba.core.config"), "CUDA_ARRAY_INTERFACE_SYNC", None)
+    return bool(value) if value is not None else os.environ.get("NUMBA_CUDA_ARRAY_INTERFACE_SYNC") != "0"
 
 
 def is_foreign_array(value: Any) -> bool:

@@ -38,8 +38,10 @@ from numba_gpucore.launch.foreign import (
     is_foreign_array,
     read_interface,
     require_host_reachable,
+    waits_for_streams,
 )
 from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.signature import arg_type_of
 from numba_gpucore.launch.staging import Staging, array_address, bytes_at, record_address
 from numba_gpucore.launch.wrappers import ArgumentWrapper
@@ -206,7 +208,7 @@ class _PutBuilder:
             self.touches_host |= not isinstance(value, MappedArray)
             return _host_array_put(value, has_strides)
         if is_foreign_array(value):
-            return _foreign_put(self._device.uses_host_memory, has_strides)
+            return _foreign_put(self._device, has_strides)
         raise ArgumentError(f"an array is expected, not {value!r}")
 
     def _wrapped_put(self, wrapper: ArgumentWrapper, type_: ArrayType) -> Put:
@@ -367,11 +369,13 @@ def _device_array_put(device: Device, has_strides: bool) -> Put:
     return put
 
 
-def _foreign_put(must_be_reachable: bool, has_strides: bool) -> Put:
+def _foreign_put(device: Device, has_strides: bool) -> Put:
     def put(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
         view = read_interface(value)
-        if must_be_reachable:
+        if device.uses_host_memory:
             require_host_reachable(view)
+        if view.stream is not None and waits_for_streams():
+            default_session().find_stream(device, view.stream).synchronize()
         numbers += (view.address, *view.shape, *view.strides) if has_strides else (view.address, *view.shape)
 
     return put

@@ -9,9 +9,10 @@ import importlib
 import os
 import threading
 from collections.abc import Mapping
+from weakref import WeakValueDictionary
 
 from numba_gpucore.base.backend import Backend, Device, Program
-from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
+from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.printing import PrintDrain
@@ -41,6 +42,7 @@ class Session:
         self._defaults: dict[str, Device] = {}
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
+        self._opened_streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()
         self._sources: dict[tuple[Device, int], ProgramSource] = {}
         self._drains: dict[Device, PrintDrain] = {}
 
@@ -119,7 +121,24 @@ class Session:
             return self._streams.setdefault(device, Stream(device, None, self.raise_pending))
 
     def open_stream(self, device: Device) -> Stream:
-        return Stream(device, device.open_queue(), self.raise_pending)
+        stream = Stream(device, device.open_queue(), self.raise_pending)
+        self._opened_streams[stream.handle] = stream
+        return stream
+
+    def find_stream(self, device: Device, handle: int) -> Stream:
+        """The stream that another package, or `Stream.handle`, names so. Raises ArgumentError for one that is unknown.
+
+        0, 1 and 2 are the default streams of the CUDA Array Interface, which are one here.
+        """
+        if handle in (0, 1, 2):
+            return self.default_stream(device)
+        known = self._opened_streams.get(handle)
+        if known is not None:
+            return Stream(known.device, known.queue, self.raise_pending, external=True)
+        wrap = getattr(device, "wrap_stream", None)
+        if wrap is None:
+            raise ArgumentError(f"{handle:#x} is no stream of {device.name}; pass the handle of one made by stream()")
+        return Stream(device, wrap(handle), self.raise_pending, external=True)
 
     def synchronize(self, device: Device) -> None:
         """Wait for all work of a device, then raise what its threads threw."""

@@ -22,17 +22,27 @@ _MAX_HELD = 1024
 
 
 class Stream:
-    """A queue of work on one device. `queue` None: the default stream."""
+    """A queue of work on one device. `queue` None: the default stream. `external`: another package's or stream's queue,
+    which this object only refers to."""
 
-    def __init__(self, device: Device, queue: Queue | None, raise_pending: Callable[[Device], None]):
+    def __init__(
+        self, device: Device, queue: Queue | None, raise_pending: Callable[[Device], None], external: bool = False
+    ):
         self.device = device
         self.queue = queue
+        self.external = external
         self._raise_pending = raise_pending
         self._held: list[Any] = []
 
     def __repr__(self) -> str:
         name = "default stream" if self.queue is None else f"stream at {id(self):#x}"
         return f"<{self.device.kind} {name} of {self.device.name}>"
+
+    @property
+    def handle(self) -> int:
+        """What tells other packages this stream, as in `__cuda_array_interface__`: a CUstream on NVIDIA's GPUs, a
+        number of ours elsewhere; 0 for the default stream."""
+        return 0 if self.queue is None else int(getattr(self.queue, "native", id(self.queue)))
 
     def hold(self, objects: Any) -> None:
         """Keep objects alive until the work given so far has ended."""

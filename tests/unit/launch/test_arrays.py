@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 
 from numba_gpucore.base.errors import ArgumentError, DeviceMemoryError
 from numba_gpucore.launch.allocate import Allocator, pinned
 from numba_gpucore.launch.arrays import DeviceArray
+from numba_gpucore.launch.dlpack import make_capsule
 from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.session import default_session
 from tests.unit.launch import fake_device
 from tests.unit.launch.fake_device import FakeDevice
 
@@ -114,10 +118,9 @@ def test_shape_changes_share_memory() -> None:
         (array.reshape(4, 6), source.reshape(4, 6)),
         (array.reshape((2, -1)), source.reshape(2, -1)),
         (array.reshape(4, 6, order="F"), source.reshape(4, 6, order="F")),
-        (array.reshape(4, 6).T, source.reshape(4, 6).T),
         (array.reshape(2, 3, 4).transpose((1, 0, 2)), source.reshape(2, 3, 4).transpose(1, 0, 2)),
         (array.reshape(4, 6).ravel(), source),
-        (array.reshape(4, 6).T.ravel(order="F"), source),
+        (array.reshape(2, 3, 4).T.ravel(order="F"), source),
         (array.reshape(1, 24, 1).squeeze(), source),
         (array.view(np.float64), source.view(np.float64)),
         (array.view(np.int16), source.view(np.int16)),
@@ -129,9 +132,19 @@ def test_shape_changes_share_memory() -> None:
 def test_reshape_that_needs_a_copy_is_refused() -> None:
     array = ARRAYS.to_device(np.zeros((4, 6)))
     with pytest.raises(NotImplementedError, match="reshape of a device array that is not C-contiguous"):
-        array.T.reshape(24)
+        array.reshape(2, 2, 6).T.reshape(24)
     with pytest.raises(NotImplementedError, match="ravel of a device array"):
         array[:, ::2].ravel()
+
+
+def test_the_transpose_of_a_matrix_is_a_copy_in_c_order() -> None:
+    """As in numba.cuda (numba issue 4974)."""
+    source = np.arange(120).reshape(10, 12)
+    array = ARRAYS.to_device(source)
+    for matrix, view in ((source.T, array.T), (source[::2, ::2].T, array[::2, ::2].transpose())):
+        np.testing.assert_array_equal(view.copy_to_host(), matrix)
+        assert view.is_c_contiguous() and view.memory is not array.memory
+    assert array.transpose((0, 1)).memory is array.memory
 
 
 def test_split() -> None:
@@ -265,8 +278,54 @@ def test_host_can_look_at_host_memory_only() -> None:
     remote_array = ARRAYS.to_device(np.arange(4))
     with pytest.raises(DeviceMemoryError, match="cannot be used on the host"):
         remote_array.host_view()
-    with pytest.raises(BufferError, match="host memory only"):
+    with pytest.raises(BufferError, match="no addresses of fake memory"):
         np.from_dlpack(remote_array)
+
+
+def test_capsules_name_the_memory_of_cuda_devices() -> None:
+    """NumPy takes a capsule by what it says, so host memory stands in for a GPU's: shape, strides and dtype arrive, and
+    the array lives as long as its consumer."""
+
+    class Capsule:
+        def __init__(self, array: DeviceArray):
+            self._array = array
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+        def __dlpack__(self, **_options: object) -> object:
+            array = self._array
+            return make_capsule(array, array.address, array.shape, array.strides, array.dtype, array.device)
+
+    for source in (np.arange(24.0).reshape(4, 6)[::2, 1:], np.arange(6, dtype=np.uint16), np.array(3j)):
+        array = HOST_ARRAYS.to_device(np.zeros_like(source, subok=False))
+        array.copy_to_device(source)
+        alive = weakref.ref(array)
+        taken = np.from_dlpack(Capsule(array))
+        del array
+        np.testing.assert_array_equal(taken, source)
+        assert alive() is not None
+        del taken
+        assert alive() is None
+    array = HOST_ARRAYS.to_device(np.zeros(3))
+    alive, capsule = weakref.ref(array), Capsule(array).__dlpack__()
+    del array
+    assert alive() is not None
+    del capsule
+    assert alive() is None, "a capsule that nobody took lets go"
+    with pytest.raises(BufferError, match="cannot describe"):
+        Capsule(HOST_ARRAYS.to_device(np.zeros(3, "datetime64[s]"))).__dlpack__()
+
+
+def test_foreign_arrays_bring_their_stream() -> None:
+    stream = default_session().open_stream(HOST_ARRAYS.device_array(1).device)
+    array = HOST_ARRAYS.device_array(10, stream=stream)
+    assert array.__cuda_array_interface__["stream"] == stream.handle
+    taken = HOST_ARRAYS.as_cuda_array(array)
+    assert taken.stream.external and taken.stream.handle == stream.handle and not stream.external
+    assert HOST_ARRAYS.as_cuda_array(HOST_ARRAYS.device_array(3)).stream == 0
+    with pytest.raises(ArgumentError, match="is no stream of"):
+        default_session().find_stream(array.device, 12345)
 
 
 def test_mapped_arrays_are_numpy_arrays() -> None:
