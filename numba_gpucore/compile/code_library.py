@@ -49,6 +49,8 @@ class DeviceLibrary(CodeLibrary):
         self.overload_modules: frozenset[str] = frozenset()
         #: What the function uses that its target does not have.
         self.rule_faults: tuple[Fault, ...] = ()
+        #: Python floats that widen single-precision numbers.
+        self.double_literals: tuple[Fault, ...] = ()
         #: Lines of `return` statements with a value.
         self.returning_lines: tuple[int, ...] = ()
 
@@ -157,6 +159,11 @@ class DeviceLibrary(CodeLibrary):
         """What this function and what it calls use that the target does not have."""
         for library in self.walk():
             yield from library.rule_faults
+
+    def all_double_literals(self) -> Iterator[Fault]:
+        """Literals of this function and of what it calls that widen single-precision numbers."""
+        for library in self.walk():
+            yield from library.double_literals
 
     def all_overload_modules(self) -> frozenset[str]:
         """Users' modules whose overloads took part in this function or in what it calls."""

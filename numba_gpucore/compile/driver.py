@@ -17,6 +17,7 @@ from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.compile.call_chains import sites_with_traces
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
 from numba_gpucore.compile.explain import explain_error
 from numba_gpucore.compile.flags import kernel_flags
@@ -49,6 +50,7 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
     """
     dump = StageDump(request, dump_folder)
     lowered = lower_kernel(request)
+    warn_about_double_literals(lowered.result, request)
     codegen, module, job = load_codegen(request), lowered.module, lowered.job
     dump.write("1-types.txt", lowered.result.type_annotation)
     dump.write("2-device.ll", module)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 
 from numba_gpucore.base.site import Frame
+from numba_gpucore.compile.double_literals import find_double_literals
 from numba_gpucore.compile.infer_types import InferTypes
 from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
 from numba_gpucore.compile.lower.tuple_items import check_tuple_index, is_tuple_index
@@ -86,6 +87,7 @@ class PackResult(LoweringPass):
         lowered = state["cr"]
         state.targetctx.codegen().note_library(lowered.fndesc.mangled_name, state.library)
         state.library.returning_lines = _returning_lines(state.func_ir)
+        state.library.double_literals = find_double_literals(state.func_ir, state.typemap)
         state.library.rule_faults = find_rule_faults(state.func_ir, state.typemap)
         state.library.overload_modules = overload_modules(state.typemap)
         state["cr"] = compiler.compile_result(

@@ -212,9 +212,9 @@ class _PutBuilder:
         raise ArgumentError(f"an array is expected, not {value!r}")
 
     def _wrapped_put(self, wrapper: ArgumentWrapper, type_: ArrayType) -> Put:
-        if is_narrower(type_, arg_type_of(wrapper.value)) and not wrapper.copy_back:
-            read_only = dataclasses.replace(type_, readonly=True)
-            return _on_attribute("value", self._narrow_array_put(wrapper.value, read_only))
+        if is_narrower(type_, arg_type_of(wrapper.value)):
+            passed = dataclasses.replace(type_, readonly=type_.readonly or not wrapper.copy_back)
+            return _on_attribute("value", self._narrow_array_put(wrapper.value, passed))
         if not isinstance(wrapper.value, np.ndarray):
             return _on_attribute("value", self._array_put(wrapper.value, type_))
         if not self._device.uses_host_memory:
@@ -245,7 +245,8 @@ class _PutBuilder:
         dtype, order, device = dtype_of(type_.dtype), _dense_order(type_), self._device
 
         def put(numbers: list[Any], array: DeviceArray, staging: Staging) -> None:
-            array.require_usable_on(device)
+            if array.device is not device:
+                array.require_usable_on(device)
             device.synchronize()
             host = array.copy_to_host()
             put_dense(numbers, staging.narrow(host, dtype, order, True), staging)

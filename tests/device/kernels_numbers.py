@@ -181,6 +181,10 @@ def float32_literals(x, n, out):
         out[i] = w + n[i] / 7
 
 
+#: What the compiler says of that kernel where a literal is a float64; for pytest.mark.filterwarnings.
+WARNING_ABOUT_LITERALS = "ignore:kernel 'float32_literals' has no float64 data"
+
+
 def expect_float32_literals(x, n, out):
     w = 0.1 * x.astype(np.float64) + 1.5e-3
     return {2: np.where(w > 0.25, w**2 - 1 / 3, w) + n / 7}

@@ -11,12 +11,14 @@ import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import UnsupportedKernelError
 from tests.device.catalogue import Case, all_cases
+from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
 
 #: What each target cannot express and refuses, whatever the device: the rest must run.
 MISSING = {"ptxplus": frozenset(), "metal": frozenset({"float64", "atomic64", "recursion"})}
 PACKAGES = {"ptxplus": numba_ptxplus, "metal": numba_metal}
 
 
+@pytest.mark.filterwarnings(WARNING_ABOUT_LITERALS)
 @pytest.mark.parametrize("target", PACKAGES)
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
 def test_kernel(case: Case, target: str) -> None:

@@ -14,6 +14,7 @@ from numba_ptxplus.codegen.assemble import newest_ptxas
 from numba_ptxplus.driver.abi import DeviceCode
 from numba_ptxplus.toolchain import PTXAS_PACKAGE
 from tests.device.catalogue import Case, all_cases
+from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
 from tests.ptx.device import PLATFORM, PtxDevice
 
 ARCH = "sm_90"
@@ -42,6 +43,7 @@ def run_case(case: Case, device: PtxDevice, monkeypatch: pytest.MonkeyPatch) -> 
     assert DeviceCode.unpack(program.artifact.code).cubin, "ptxas was not run"
 
 
+@pytest.mark.filterwarnings(WARNING_ABOUT_LITERALS)
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
 def test_kernel(case: Case, devices: dict[str, PtxDevice], monkeypatch: pytest.MonkeyPatch) -> None:
     """What must come out is stated by each case; ptxas takes every kernel, or compiling would have failed."""

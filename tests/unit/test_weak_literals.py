@@ -8,6 +8,7 @@ import pytest
 
 from numba_gpucore.base.argtypes import ArrayType, ScalarType
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import NumberRules, Target
 from numba_gpucore.compile.driver import lower_kernel
@@ -132,8 +133,12 @@ def test_float32_program_has_no_double(kernel):
 
 
 def test_the_check_can_fail():
-    """np.float64 counts as float64, by NumPy's rules and ours."""
-    assert "double" in optimised_entry(double_of_a_float64_constant, METAL)
+    """np.float64 counts as float64, by NumPy's rules and ours: where there is none, it is refused at its line."""
+    strong = Target("ptxplus", "numba_ptxplus", ("cpu",), "NUMBA_PTXPLUS_DEVICE", rules=NumberRules(weak_literals=True))
+    assert "double" in optimised_entry(double_of_a_float64_constant, strong)
+    line = double_of_a_float64_constant.__code__.co_firstlineno + 1
+    with pytest.raises(UnsupportedKernelError, match=rf"literals.py:{line}: float64: 'DOUBLE_PRECISION'"):
+        optimised_entry(double_of_a_float64_constant, METAL)
 
 
 def test_without_weak_literals_numbas_rule_holds():
