@@ -1,4 +1,4 @@
-"""What is the same for all threads of a row, found in the simplified code of one thread. Before: merge_blocks. After:
+"""What is the same for all threads of a row, found in the simplified code of one thread. Before: stride_rows. After:
 the loops of ir/flat.ll, which LLVM then vectorises without masks.
 
 Masked loads and stores cost 2.7 to 4 times on AMD processors without AVX-512 (measured on saxpy). They come from
@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from numba_gpucore.cpu.thread_text import SYMBOL, ThreadText
+from numba_gpucore.cpu.thread_text import SYMBOL, ThreadText, X
 
 #: Larger kernels are not built twice.
 MAX_PLAIN_DEFINITIONS = 2000
@@ -28,18 +28,12 @@ _EITHER = re.compile(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 
 _METADATA = re.compile(r", ![\w.]+ !\w+")
 _NOT = re.compile(r"^xor i1 (\S+), true$")
 _OFFSET = re.compile(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
-_VALUE = re.compile(r"%[\w.$-]+")
+_DISTANCE = re.compile(r"^sub (?:n[us]w )*i64 (\S+), %x$")
 _CHOICE = re.compile(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
-_DECLARATION = re.compile(r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, (.*)\)[^)\n]*$", re.MULTILINE)
+_DECLARATION = re.compile(r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, i32[^,]*, (.*)\)[^)\n]*$", re.MULTILINE)
 _PLAIN_DECLARATION = re.compile(r"^declare i32 @gpu\.run_plain_place\([^\n]*$", re.MULTILINE)
 #: Has an effect, or may not be skipped.
 _EFFECT = re.compile(r"\b(?:store|atomicrmw|cmpxchg|fence|invoke|volatile)\b|\bcall\b(?![^@\n]*@llvm\.(?!mem))")
-#: May be computed once for all threads: no memory that kernels write, nothing that can trap.
-_MOVABLE = re.compile(
-    r"^(?:extractvalue|add|sub|mul|sext|zext|trunc|select|icmp|and|or|xor|shl|lshr|ashr|freeze|getelementptr)\b"
-    r"|^(?:tail )?call [^@\n]*@llvm\.(?:[us](?:min|max)|abs)\."
-    r"|^load\b[^\n]*!invariant\.load"
-)
 _INVERSE = {
     "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
     "ult": "uge", "uge": "ult", "ugt": "ule", "ule": "ugt",
@@ -48,7 +42,6 @@ _MIRROR = {
     "eq": "eq", "ne": "ne", "slt": "sgt", "sgt": "slt", "sle": "sge", "sge": "sle",
     "ult": "ugt", "ugt": "ult", "ule": "uge", "uge": "ule",
 }  # fmt: skip
-_LAUNCH, _PARAMS, _X, _FAILURE = "%launch", "%params", "%x", "%failure"
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ class Bound:
 def bound_rows(text: str) -> str:
     """Define what ir/flat.ll declares for this pass in a module's text."""
     thread = ThreadText.find(text)
-    guards = list(dict.fromkeys(_find_guards(thread)))
+    guards = list(dict.fromkeys(find_guards(thread)))
     checks = list(_find_checks(thread, guards)) if len(thread.definitions) < MAX_PLAIN_DEFINITIONS else []
     body = _settle(thread.body, guards)
     plain = thread.head.replace(f"@{SYMBOL}(", "@gpu.run_plain_place(") + _settle(body, checks) + "}\n"
@@ -85,34 +78,29 @@ def _settle(body: str, bounds: list[Bound]) -> str:
     return re.sub(r"^  (%[\w.$-]+) = .*$", settle, body, flags=re.MULTILINE)
 
 
-def _find_guards(thread: ThreadText) -> Iterator[Bound]:
+def has_effect(line: str) -> bool:
+    """True for an instruction that others can notice, or that may not be skipped."""
+    return _EFFECT.search(line) is not None
+
+
+def find_guards(thread: ThreadText) -> Iterator[Bound]:
     """Follow the conditions that every thread with an effect fulfils, from the function's start."""
     label = next(iter(thread.blocks))
     while True:
         *lines, last = thread.blocks[label]
-        if any(_EFFECT.search(line) for line in lines):
+        if any(has_effect(line) for line in lines):
             return
         branch = _BRANCH.match(last)
         if branch is None:
             return
         condition, then, other = branch.groups()
-        idle = [_is_idle(thread, target, label) for target in (then, other)]
+        idle = [thread.is_idle(target, label) for target in (then, other)]
         if idle[0] == idle[1]:
             return
         yield from _require(thread, condition, is_true=not idle[0])
         label = other if idle[0] else then
         if thread.predecessors(label) != 1:
             return
-
-
-def _is_idle(thread: ThreadText, label: str, source: str) -> bool:
-    """True if a thread that comes to `label` from `source` returns with nothing done."""
-    *lines, last = thread.blocks[label]
-    result = last.strip().removeprefix("ret i32 ")
-    if not last.strip().startswith("ret ") or any(" = phi " not in line for line in lines):
-        return False
-    incoming = re.search(rf"\[ (\S+), %{re.escape(source)} \]", thread.definitions.get(result, ""))
-    return _FAILURE == (incoming.group(1) if incoming else result)
 
 
 def _require(thread: ThreadText, condition: str, is_true: bool) -> Iterator[Bound]:
@@ -155,9 +143,14 @@ def _bound(
     """A comparison of x as a Bound; None if it compares something else or with what threads do not have in common."""
     predicate, left, right = compare.groups()
     predicate = predicate if is_true else _INVERSE[predicate]
+    distance = thread.operand(left, _DISTANCE)
+    if distance and predicate[0] == "s" and _is_constant(right) and abs(int(right)) < 2**31:
+        # d - x < c is x > d - c: so Numba's ranges look whether they are empty.
+        is_common = thread.slice(distance) is not None
+        return Bound(_MIRROR[predicate], distance, -int(right), condition, is_true) if is_common else None
     for seen, place, value in ((predicate, left, right), (_MIRROR[predicate], right, left)):
         offset = _offset_from_x(thread, place, outcomes)
-        if offset is not None and _slice(thread, value) is not None and (seen != "ne" or (value, offset) == ("0", 0)):
+        if offset is not None and thread.slice(value) is not None and (seen != "ne" or (value, offset) == ("0", 0)):
             return Bound(seen, value, -offset, condition, is_true)
     return None
 
@@ -168,7 +161,7 @@ def _is_constant(value: str) -> bool:
 
 def _offset_from_x(thread: ThreadText, value: str, outcomes: dict[str, bool]) -> int | None:
     """c where the value is x + c with a small c, whose sum cannot overflow."""
-    if value == _X:
+    if value == X:
         return 0
     text = thread.definitions.get(value, "")
     if match := _OFFSET.match(text):
@@ -178,35 +171,19 @@ def _offset_from_x(thread: ThreadText, value: str, outcomes: dict[str, bool]) ->
     return None
 
 
-def _slice(thread: ThreadText, value: str) -> list[str] | None:
-    """Names of the instructions that compute `value` from the parameters, in order; None if that is not possible."""
-    names: list[str] = []
-
-    def visit(name: str) -> bool:
-        if not name.startswith("%") or name in (_LAUNCH, _PARAMS) or name in names:
-            return True
-        text = thread.definitions.get(name, "")
-        if not _MOVABLE.match(text) or not all(visit(operand) for operand in _VALUE.findall(text)):
-            return False
-        names.append(name)
-        return True
-
-    return names if visit(value) else None
-
-
 def _define(declaration: re.Match[str], thread: ThreadText, bounds: list[Bound]) -> str:
     """LLVM assembly of one of the functions that give a range of x."""
     kind, end, params = declaration.groups()
     combine, none = ("umax", "0") if end == "start" else ("umin", "-1")
     if kind == "plain" and not bounds:
         none = "-1" if end == "start" else "0"  # no second version is needed
-    lines = [f"define internal i64 @gpu.{kind}_{end}(ptr %launch, {params} %params) alwaysinline {{"]
+    lines = [f"define internal i64 @gpu.{kind}_{end}(ptr %launch, i32 %width, {params} %params) alwaysinline {{"]
     result, seen = none, set()
     for i, bound in enumerate(bounds):
         limit = _limit(bound, end, f"%limit.{i}")
         if not limit:
             continue
-        needed = [name for name in _slice(thread, bound.value) or () if name not in seen]
+        needed = [name for name in thread.slice(bound.value) or () if name not in seen]
         seen.update(needed)
         lines += [f"  {name} = {thread.definitions[name]}" for name in needed]
         lines += limit

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
-from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
+from numba_gpucore.cpu.frame_size import frame_size
+from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.replay import add_replay, replay_symbol
+from numba_gpucore.cpu.resume_together import resume_together
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
@@ -23,11 +26,16 @@ _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
 _ATOMICS_MARK = "gpu.uses_atomics"
 #: What is left of a coroutine whose frame did not fit behind its thread's record.
 _ALLOCATED_FRAME = re.compile(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
+_THREAD_SIZE = re.compile(r"^(@gpu\.thread_nbytes = [^\n]*)global i64 \d+", re.MULTILINE)
+#: A quarter of the period of a first-level cache of 32 KiB with 8 ways: threads that far apart share its sets.
+CACHE_SET_PERIOD_NBYTES = 1024
 
 
 @dataclass(frozen=True)
 class CpuCodegen:
     """Codegen of the back-end "cpu". Stateless: what `facts` tells is written into the module by `legalize`."""
+
+    has_libdevice = False
 
     def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
         """Make a native program of the device IR: definitions linked, all inlined, optimised.
@@ -76,16 +84,33 @@ class CpuCodegen:
 
 
 def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
-    """Build, and again where the first build shows that frames are larger than was guessed."""
+    """Build. Programs of coroutines are built with room to spare first, and again where LLVM asks for more or does not
+    show what it uses."""
     program = builder.build(shape)
-    add_replay(program, builder, shape)
-    frame_nbytes = _largest_frame(str(program)) if shape.is_coroutine else 0
+    if not shape.is_coroutine:
+        add_replay(program, builder, shape)
+        return program
+    frame_nbytes = _allocated_frame(str(program))
     if frame_nbytes:
         program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))
-    return program
+    else:
+        frame_nbytes = frame_size(str(program)) or _ask_frame_size(builder, shape)
+    text = _THREAD_SIZE.sub(rf"\g<1>constant i64 {_thread_nbytes(frame_nbytes)}", str(program))
+    return builder.parse(text) if shape.uses_warps else builder.optimize_added(*resume_together(text))
 
 
-def _largest_frame(text: str) -> int:
+def _thread_nbytes(frame_nbytes: int) -> int:
+    """How far apart threads lie."""
+    nbytes = THREAD_NBYTES + round_up(max(frame_nbytes, 1), FRAME_ALIGN_NBYTES)
+    return nbytes + LINE_NBYTES if nbytes % CACHE_SET_PERIOD_NBYTES == 0 else nbytes
+
+
+def _ask_frame_size(builder: ProgramBuilder, shape: ProgramShape) -> int:
+    """Build with too little room: LLVM then asks for as much as it needs."""
+    return _allocated_frame(str(builder.build(shape.with_frame(POINTER_NBYTES))))
+
+
+def _allocated_frame(text: str) -> int:
     return max((int(nbytes) for nbytes in _ALLOCATED_FRAME.findall(text)), default=0)
 
 

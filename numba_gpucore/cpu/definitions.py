@@ -171,7 +171,7 @@ FRAME_ALIGN_NBYTES = 32
 def define_coroutine(frame_nbytes: int) -> str:
     """`gpu.run_thread`: the kernel as a coroutine with a frame of `frame_nbytes` behind the thread's record."""
     return f"""
-@gpu.thread_nbytes = constant i64 {THREAD_NBYTES + frame_nbytes}
+@gpu.thread_nbytes = hidden global i64 {THREAD_NBYTES + frame_nbytes}
 
 define ptr @gpu.run_thread(ptr %frame, ptr %thread) noinline presplitcoroutine {{
   %id = call token @llvm.coro.id.retcon(i32 {frame_nbytes}, i32 {FRAME_ALIGN_NBYTES}, ptr %frame,

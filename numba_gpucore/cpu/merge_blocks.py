@@ -1,4 +1,4 @@
-"""Run blocks that are neighbours in x as one row where the kernel cannot tell. Before: program. After: bound_rows.
+"""Run blocks that are neighbours in x as one row where the kernel cannot tell. Before: program. After: stride_rows.
 
 LLVM vectorises along a row: with blocks of (16, 16) threads, rows of one block are too short. A kernel may ask for its
 block and thread index only to compute its x in the grid; that sum is replaced by x itself, which the loop has.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.cpu.thread_text import ThreadText
+from numba_gpucore.cpu.thread_text import WIDTH, ThreadText, X
 
 #: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/flat.ll.
 MAX_ROW_THREADS = 2**20
@@ -16,7 +16,7 @@ _SUM = re.compile(r"^add (?:n[us]w )*i64 (%\S+), (%\S+)$")
 _PRODUCT = re.compile(r"^mul (?:n[us]w )*i64 (%\S+), (%\S+)$")
 _WIDENED = re.compile(r"^[sz]ext (?:nneg )?i32 (%\S+) to i64$")
 _ROW_THREADS = re.compile(r"^(@gpu\.row_threads = .*constant i64) 1\b", re.MULTILINE)
-_BLOCK, _WIDTH, _THREAD, _X = "%bx", "%width", "%tx", "%x"
+_BLOCK, _THREAD = "%bx", "%tx"
 
 
 def merge_blocks(text: str, keeps_blocks: bool) -> str:
@@ -27,7 +27,7 @@ def merge_blocks(text: str, keeps_blocks: bool) -> str:
     for name in thread.definitions:
         if _is_grid_x(thread, name):
             body = re.sub(rf"^  {re.escape(name)} = .*\n", "", body, flags=re.MULTILINE)
-            body = re.sub(rf"{re.escape(name)}(?![\w.$-])", _X, body)
+            body = re.sub(rf"{re.escape(name)}(?![\w.$-])", X, body)
     text = text.replace(thread.body, _drop_unused(body))
     thread = ThreadText.find(text)
     if keeps_blocks or thread.mentions(_BLOCK) or thread.mentions(_THREAD):
@@ -43,7 +43,7 @@ def _is_grid_x(thread: ThreadText, name: str) -> bool:
     for product, single in (terms.groups(), terms.groups()[::-1]):
         factors = _PRODUCT.match(thread.definitions.get(product, ""))
         if factors and _widened(thread, single) == _THREAD:
-            return {_widened(thread, factor) for factor in factors.groups()} == {_BLOCK, _WIDTH}
+            return {_widened(thread, factor) for factor in factors.groups()} == {_BLOCK, WIDTH}
     return False
 
 

@@ -1,12 +1,13 @@
 """From linked device IR to an optimised native program. Before: definitions. After: emit, assemble.
 
-Flat programs are optimised in two steps: first the code of one thread alone, in whose text two passes of our own find
+Flat programs are optimised in two steps: first the code of one thread alone, in whose text three passes of our own find
 what the loops around it may do; then everything together.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import llvmlite.binding as llvm
 
@@ -18,6 +19,7 @@ from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.merge_blocks import merge_blocks
 from numba_gpucore.cpu.recursion import recursive_functions
 from numba_gpucore.cpu.shape import ProgramShape
+from numba_gpucore.cpu.stride_rows import stride_rows
 from numba_gpucore.cpu.thread_text import SYMBOL
 
 _HALF = re.compile(r"\bhalf\b")
@@ -45,11 +47,23 @@ class ProgramBuilder:
         self._inline(program)
         if not shape.is_coroutine:
             self._simplify_thread(program)
-            program = self._parse(bound_rows(merge_blocks(str(program), shape.keeps_blocks)))
+            program = self.parse(bound_rows(stride_rows(merge_blocks(str(program), shape.keeps_blocks))))
             self._internalize(program, frozenset())
             self._inline(program)
         program.verify()
         self._pass_builder().getModulePassManager().run(program, self._pass_builder())
+        return program
+
+    def optimize_added(self, text: str, added: Iterable[str]) -> llvm.ModuleRef:
+        """The program of a text that was optimised before the functions `added` came to it."""
+        program = self.parse(text)
+        self._inline(program)
+        program.verify()
+        if self.level > 0:
+            builder = self._pass_builder()
+            passes = builder.getFunctionPassManager()
+            for name in added:
+                passes.run(program.get_function(name), builder)
         return program
 
     def _link(self, shape: ProgramShape) -> llvm.ModuleRef:
@@ -65,15 +79,16 @@ class ProgramBuilder:
         if self.job.has_recursion:
             recursive = recursive_functions(str(program), KERNEL_SYMBOL, self.job)
         for text in definition_texts(self.job, shape, params):
-            program.link_in(self._parse(text))
+            program.link_in(self.parse(text))
         if _HALF.search(str(program)):
-            program.link_in(self._parse(read_ir("half")))
+            program.link_in(self.parse(read_ir("half")))
         program.get_function(NATIVE_ENTRY).name = self.job.entry
         self._internalize(program, recursive | {SYMBOL})
         program.verify()
         return program
 
-    def _parse(self, text: str) -> llvm.ModuleRef:
+    def parse(self, text: str) -> llvm.ModuleRef:
+        """A module of LLVM assembly, for this machine."""
         machine = self.machine()
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
@@ -81,7 +96,7 @@ class ProgramBuilder:
         return module
 
     def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str]) -> None:
-        """Only the native entry and the constant that `facts` reads stay visible; all but `kept` is inlined."""
+        """Only the native entry and the size of threads stay visible; all but `kept` is inlined."""
         for function in program.functions:
             if function.is_declaration or function.name == self.job.entry or function.linkage == llvm.Linkage.weak_any:
                 continue

@@ -48,17 +48,10 @@ def add_replay(program: llvm.ModuleRef, builder: ProgramBuilder, shape: ProgramS
     except NotReplayable:
         return
     head = found.group()[: found.start("body") - found.start()]
-    harmless = _parse(builder, text.replace(found.group(), f"{head}{body}}}"))
+    harmless = builder.parse(text.replace(found.group(), f"{head}{body}}}"))
     harmless.get_function(_REPLAY).name = replay_symbol(job.entry)
     harmless.verify()
     program.link_in(harmless)
-
-
-def _parse(builder: ProgramBuilder, text: str) -> llvm.ModuleRef:
-    machine = builder.machine()
-    module = llvm.parse_assembly(text)
-    module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    return module
 
 
 def _build_thread(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
@@ -75,7 +68,7 @@ def _build_thread(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRe
     if re.search(r"\bhalf\b", str(module)):
         texts.append(read_ir("half"))
     for text in write_out_records(texts, params):
-        module.link_in(_parse(builder, text))
+        module.link_in(builder.parse(text))
     for value in (*module.functions, *module.global_variables):
         if not value.is_declaration and value.name != _REPLAY:
             value.linkage = "internal"

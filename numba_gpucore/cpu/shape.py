@@ -10,8 +10,8 @@ from numba_gpucore.compile.job import Job
 
 #: Sites that fit beside the place.
 MAX_FLAT_SITES = 2**12
-#: First guess for the size of a thread's frame; legalize builds again where more is needed.
-FRAME_NBYTES = 224
+#: Room for a thread's frame in the first build; what is not needed is taken away afterwards.
+FRAME_NBYTES = 4064
 
 
 @dataclass(frozen=True)

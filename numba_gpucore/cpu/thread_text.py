@@ -13,6 +13,16 @@ from dataclasses import dataclass, field
 SYMBOL = "gpu.run_place"
 _FUNCTION = re.compile(rf"^define [^\n]*@{re.escape(SYMBOL)}\([^\n]*\{{\n(?P<body>.*?)^\}}$", re.MULTILINE | re.DOTALL)
 _DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
+_TARGET = re.compile(r"\blabel %([\w.$-]+)")
+_VALUE = re.compile(r"%[\w.$-]+")
+#: May be computed once for all threads: no memory that kernels write, nothing that can trap.
+_MOVABLE = re.compile(
+    r"^(?:extractvalue|add|sub|mul|sext|zext|trunc|select|icmp|and|or|xor|shl|lshr|ashr|freeze|getelementptr)\b"
+    r"|^(?:tail )?call [^@\n]*@llvm\.(?:[us](?:min|max)|abs)\."
+    r"|^load\b[^\n]*!invariant\.load"
+)
+#: Parameters of the function.
+X, FAILURE, LAUNCH, PARAMS, WIDTH = "%x", "%failure", "%launch", "%params", "%width"
 _LABEL = re.compile(r"^([\w.$-]+):")
 
 
@@ -49,3 +59,63 @@ class ThreadText:
 
     def mentions(self, value: str) -> bool:
         return re.search(rf"{re.escape(value)}(?![\w.$-])", self.body) is not None
+
+    def operands(self, value: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
+        """What `pattern` captures in the definition of `value`; () if it does not match."""
+        match = pattern.match(self.definitions.get(value, ""))
+        return match.groups() if match else ()
+
+    def operand(self, value: str, pattern: re.Pattern[str]) -> str:
+        """The first of them; "" if there is none."""
+        return next(iter(self.operands(value, pattern)), "")
+
+    def defined_by(self, pattern: re.Pattern[str]) -> set[str]:
+        """Values whose definition matches."""
+        return {name for name, text in self.definitions.items() if pattern.match(text)}
+
+    def users(self, value: str) -> set[str]:
+        """Values whose definition mentions `value`, and the text of other instructions that do."""
+        word = re.compile(rf"{re.escape(value)}(?![\w.$-])")
+        lines = (line.strip().partition(" = ") for block in self.blocks.values() for line in block)
+        return {name for name, equals, text in lines if word.search(text if equals else name)}
+
+    def targets(self, label: str) -> list[str]:
+        """Blocks that a block can go on to; a switch takes several lines."""
+        return [target for line in self.blocks[label] for target in _TARGET.findall(line)]
+
+    def reachable(self, label: str, without: str = "") -> set[str]:
+        """Blocks that control can come to from a block, not going on from `without`; the block itself if it can."""
+        found: set[str] = set()
+        pending = [label]
+        while pending:
+            current = pending.pop()
+            for target in self.targets(current) if current != without else ():
+                if target not in found:
+                    found.add(target)
+                    pending.append(target)
+        return found
+
+    def is_idle(self, label: str, source: str) -> bool:
+        """True if a thread that comes to `label` from `source` returns with nothing done."""
+        *lines, last = self.blocks[label]
+        result = last.strip().removeprefix("ret i32 ")
+        if not last.strip().startswith("ret ") or any(" = phi " not in line for line in lines):
+            return False
+        incoming = re.search(rf"\[ (\S+), %{re.escape(source)} \]", self.definitions.get(result, ""))
+        return FAILURE == (incoming.group(1) if incoming else result)
+
+    def slice(self, value: str) -> list[str] | None:
+        """Names of the instructions that compute `value` from the launch's parameters, in order; None if it depends on
+        the thread, or on memory."""
+        names: list[str] = []
+
+        def visit(name: str) -> bool:
+            if not name.startswith("%") or name in (LAUNCH, PARAMS, WIDTH) or name in names:
+                return True
+            text = self.definitions.get(name, "")
+            if not _MOVABLE.match(text) or not all(visit(operand) for operand in _VALUE.findall(text)):
+                return False
+            names.append(name)
+            return True
+
+        return names if visit(value) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import subprocess
 import sys
 
@@ -15,8 +16,10 @@ from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.compile.intrinsics import INTRINSICS, MATH_BINARY, MATH_UNARY
 from numba_gpucore.cpu import launch_record
 from numba_gpucore.cpu.definitions import read_records
+from numba_gpucore.cpu.frame_size import frame_size
 from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.object_symbols import undefined_symbols
+from numba_gpucore.cpu.resume_together import resume_together
 from tests.unit.cpu_programs import array, compile_ir, device, launch, load_ir
 from tests.unit.test_cpu_coroutines import SCAN
 from tests.unit.test_cpu_flat import SAXPY, SAXPY_TYPES
@@ -249,3 +252,49 @@ def test_texts_are_programs_of_their_own() -> None:
         visible = [f.name for f in module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
         assert visible == ["kernel_test"]
         assert not [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "nbytes"),
+    [
+        ("  %v = load i32, ptr %0, align 4", 4),
+        ("  %p = getelementptr inbounds nuw i8, ptr %0, i64 24\n  store double %x, ptr %p, align 8", 32),
+        (
+            "  %p = getelementptr i8, ptr %0, i64 8\n  %q = getelementptr i8, ptr %p, i64 16\n"
+            "  %v = load <4 x float>, ptr %q, align 16",
+            40,
+        ),
+        ("  %p = getelementptr float, ptr %0, i64 %i", None),
+        ("  store ptr %0, ptr %p, align 8", None),
+        ("  call void @use(ptr %0)", None),
+        ("  %v = load { i32, i32 }, ptr %0", None),
+        ("  ret ptr null", 0),
+    ],
+)
+def test_frame_size_is_where_the_last_access_ends(lines: str, nbytes: int | None) -> None:
+    head = "define internal ptr @gpu.run_thread.resume.0(ptr noalias align 32 captures(none) %0, ptr %1) #2 {"
+    assert frame_size(f"{head}\n{lines}\n}}\n") == nbytes
+
+
+def test_threads_lie_as_close_as_their_frames_allow() -> None:
+    """The scan keeps at most eight numbers of at most 8 bytes over a barrier: two addresses, t, n, s, what it adds."""
+    assert compile_ir(SCAN, (array("int32"),)).artifact.fact("frame_nbytes") <= 64
+
+
+def test_threads_remember_turns_and_each_continuation_has_one() -> None:
+    text = (
+        "define internal ptr @gpu.run_thread(ptr %0, ptr %1) {\n  ret ptr @gpu.run_thread.resume.0\n}\n"
+        "define internal nonnull ptr @gpu.run_thread.resume.0(ptr %0, ptr %1) {\n"
+        "  %then = select i1 %go, ptr @gpu.run_thread.resume.10, ptr null\n  ret ptr %then\n}\n"
+        "define internal ptr @gpu.run_thread.resume.10(ptr %0, ptr %1) {\n  ret ptr null\n}\n"
+        "declare ptr @gpu.take_turn(ptr, ptr, ptr) #1\n"
+    )
+    result, turns = resume_together(text)
+    assert turns == ["gpu.run_thread.resume.0.turn", "gpu.run_thread.resume.10.turn"]
+    assert re.findall(r"^define .*@(\S+?)\(", result, re.MULTILINE) == [
+        "gpu.run_thread", "gpu.run_thread.resume.0", "gpu.run_thread.resume.10", "gpu.take_turn", *turns,
+    ]  # fmt: skip
+    assert "  ret ptr @gpu.run_thread.resume.0.turn\n" in result
+    assert "ptr @gpu.run_thread.resume.10.turn, ptr null" in result
+    assert "declare ptr @gpu.take_turn" not in result
+    assert re.findall(r"call ptr @(\S+)\(", result) == ["gpu.run_thread.resume.0", "gpu.run_thread.resume.10"]

@@ -73,6 +73,59 @@ out:
 """
 
 
+#: Thread t waits t % 5 times where its number is even and t % 7 times, at another barrier, where it is odd. To a common
+#: sum, odd threads add 1 before each wait, even ones 1000 after it; at its end each thread writes down the sum.
+SCATTERED = """
+  %sh = call ptr @"gpu.shared.4096.4.0"(ptr %c)
+  store i32 0, ptr %sh
+  call void @gpu.barrier(ptr %c)
+  %low = urem i32 %t, 5
+  %high = urem i32 %t, 7
+  %bit = and i32 %t, 1
+  %odd = icmp ne i32 %bit, 0
+  br i1 %odd, label %odd.turn, label %even.turn
+odd.turn:
+  %i = phi i32 [ 0, %0 ], [ %i.next, %odd.wait ]
+  %odd.done = icmp uge i32 %i, %high
+  br i1 %odd.done, label %out, label %odd.wait
+odd.wait:
+  %a = atomicrmw add ptr %sh, i32 1 monotonic
+  call void @gpu.barrier(ptr %c)
+  %i.next = add i32 %i, 1
+  br label %odd.turn
+even.turn:
+  %j = phi i32 [ 0, %0 ], [ %j.next, %even.wait ]
+  %even.done = icmp uge i32 %j, %low
+  br i1 %even.done, label %out, label %even.wait
+even.wait:
+  call void @gpu.barrier(ptr %c)
+  %b = atomicrmw add ptr %sh, i32 1000 monotonic
+  %j.next = add i32 %j, 1
+  br label %even.turn
+out:
+  %seen = load i32, ptr %sh
+  store i32 %seen, ptr %at
+  ret void
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 40, 301])
+def test_threads_wait_at_different_places_and_end_at_different_times(threads: int) -> None:
+    """Against the rounds counted in Python: all that live take one step, in the order of their numbers."""
+    expected = np.zeros(threads, np.int32)
+    steps, done, total = np.zeros(threads, int), np.zeros(threads, bool), 0
+    waits = [t % 7 if t % 2 else t % 5 for t in range(threads)]
+    while not done.all():
+        for t in np.flatnonzero(~done):
+            total += 1000 if t % 2 == 0 and steps[t] else 0
+            done[t] = steps[t] == waits[t]
+            if done[t]:
+                expected[t] = total
+            total += 1 if t % 2 and not done[t] else 0
+            steps[t] += 1
+    np.testing.assert_array_equal(run(THREAD + SCATTERED, threads), expected)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 32, 33, 256, 1024])
 def test_barriers_in_a_loop(threads: int) -> None:
     x = np.arange(threads * 3, dtype=np.int32) % 11

@@ -376,6 +376,15 @@ def expect_stride(limit: int) -> np.ndarray:
     return np.where(np.arange(1001) < limit, np.arange(1001), 0)
 
 
+@pytest.mark.parametrize("form", [WHILE_STRIDE, RANGE_STRIDE], ids=["while", "range"])
+def test_grid_stride_loops_are_vectorised_across_threads(form: str) -> None:
+    """Rounds are counted by no division any more: only blocks are, in unsigned numbers."""
+    text = compile_ir(form.format(before="", work="", after=""), STRIDE_TYPES).text
+    assert " x i64>" in text
+    assert "sdiv" not in text
+    assert "llvm.masked" not in text
+
+
 @pytest.mark.parametrize("limit", STRIDE_LIMITS)
 @pytest.mark.parametrize("form", [WHILE_STRIDE, RANGE_STRIDE], ids=["while", "range"])
 def test_grid_stride_loops_visit_each_item_once(form: str, limit: int) -> None:

@@ -3,7 +3,7 @@
 ; built for the kernel by program.py, is the coroutine's start. It and every continuation take (frame, thread) and
 ; return the next continuation, null when the thread has ended.
 
-@gpu.thread_nbytes = external constant i64
+@gpu.thread_nbytes = external hidden global i64
 declare ptr @llvm.coro.suspend.retcon.p0(...)
 declare noalias ptr @malloc(i64)
 declare void @free(ptr)

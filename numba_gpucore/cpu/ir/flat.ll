@@ -38,21 +38,17 @@ blocks:
   %x.first = mul nuw nsw i64 %bx.wide, %width.wide
   %length = mul nuw nsw i64 %n, %width.wide
   %x.end = add nuw nsw i64 %x.first, %length
-  ; row_bounds.py: threads outside of this range do nothing,
-  %x.low = call i64 @gpu.row_start(ptr %launch, %gpu.params %params)
-  %x.high = call i64 @gpu.row_stop(ptr %launch, %gpu.params %params)
-  %x.from = call i64 @llvm.umax.i64(i64 %x.first, i64 %x.low)
-  %x.stop = call i64 @llvm.umin.i64(i64 %x.end, i64 %x.high)
-  %skipped = sub i64 %x.from, %x.first
-  %place.from = trunc i64 %skipped to i32
-  %empty = icmp uge i64 %x.from, %x.stop
-  ; and if the whole row lies in that one, comparisons of x have the same outcome for all its threads.
-  %plain.low = call i64 @gpu.plain_start(ptr %launch, %gpu.params %params)
-  %plain.high = call i64 @gpu.plain_stop(ptr %launch, %gpu.params %params)
-  %plain.from = icmp ule i64 %plain.low, %x.from
-  %plain.to = icmp ule i64 %x.stop, %plain.high
-  %plain = and i1 %plain.from, %plain.to
-  br i1 %empty, label %blocks.end, label %planes
+  ; bound_rows.py: threads outside of this range do nothing,
+  %x.low = call i64 @gpu.row_start(ptr %launch, i32 %width, %gpu.params %params)
+  %x.high = call i64 @gpu.row_stop(ptr %launch, i32 %width, %gpu.params %params)
+  ; and if a whole row lies in that one, comparisons of x have the same outcome for all its threads.
+  %plain.low = call i64 @gpu.plain_start(ptr %launch, i32 %width, %gpu.params %params)
+  %plain.high = call i64 @gpu.plain_stop(ptr %launch, i32 %width, %gpu.params %params)
+  ; stride_rows.py: where threads do rounds of a grid-stride loop, x moves on by this length up to this stop.
+  %stride.length = call i64 @gpu.stride_length(ptr %launch, i32 %width, %gpu.params %params)
+  %stride.stop = call i64 @gpu.stride_stop(ptr %launch, i32 %width, %gpu.params %params)
+  %strides = icmp ne i64 %stride.length, 0
+  br label %planes
 
 planes:
   %tz = phi i32 [ 0, %blocks ], [ %tz.next, %planes.end ]
@@ -60,12 +56,29 @@ planes:
 
 rows:
   %ty = phi i32 [ 0, %planes ], [ %ty.next, %rows.end ]
+  br label %round
+
+round:
+  %offset = phi i64 [ 0, %rows ], [ %offset.next, %round.end ]
+  %x.begin = add nuw nsw i64 %x.first, %offset
+  %x.beyond = add nuw nsw i64 %x.end, %offset
+  %x.from = call i64 @llvm.umax.i64(i64 %x.begin, i64 %x.low)
+  %x.until = call i64 @llvm.umin.i64(i64 %x.beyond, i64 %x.high)
+  %x.stop = call i64 @llvm.umin.i64(i64 %x.until, i64 %stride.stop)
+  %skipped = sub i64 %x.from, %x.begin
+  %place.from = trunc i64 %skipped to i32
+  %plain.from = icmp ule i64 %plain.low, %x.from
+  %plain.to = icmp ule i64 %x.stop, %plain.high
+  %plain = and i1 %plain.from, %plain.to
+  %empty = icmp uge i64 %x.from, %x.stop
+  br i1 %empty, label %round.end, label %row.start
+row.start:
   br i1 %plain, label %plain.threads, label %threads
 
 threads:
-  %x = phi i64 [ %x.from, %rows ], [ %x.next, %threads ]
-  %place = phi i32 [ %place.from, %rows ], [ %place.next, %threads ]
-  %failure = phi i32 [ -1, %rows ], [ %failure.next, %threads ]
+  %x = phi i64 [ %x.from, %row.start ], [ %x.next, %threads ]
+  %place = phi i32 [ %place.from, %row.start ], [ %place.next, %threads ]
+  %failure = phi i32 [ -1, %row.start ], [ %failure.next, %threads ]
   %failure.next = call i32 @gpu.run_place(ptr %launch, ptr %scratch, i64 %x, i32 %place, i32 %width, i32 %bx, i32 %place, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %failure, %gpu.params %params)
   %x.next = add nuw nsw i64 %x, 1
   %place.next = add nuw nsw i32 %place, 1
@@ -73,9 +86,9 @@ threads:
   br i1 %threads.more, label %threads, label %row.check
 
 plain.threads:
-  %q.x = phi i64 [ %x.from, %rows ], [ %q.x.next, %plain.threads ]
-  %q.place = phi i32 [ %place.from, %rows ], [ %q.place.next, %plain.threads ]
-  %q.failure = phi i32 [ -1, %rows ], [ %q.failure.next, %plain.threads ]
+  %q.x = phi i64 [ %x.from, %row.start ], [ %q.x.next, %plain.threads ]
+  %q.place = phi i32 [ %place.from, %row.start ], [ %q.place.next, %plain.threads ]
+  %q.failure = phi i32 [ -1, %row.start ], [ %q.failure.next, %plain.threads ]
   %q.failure.next = call i32 @gpu.run_plain_place(ptr %launch, ptr %scratch, i64 %q.x, i32 %q.place, i32 %width, i32 %bx, i32 %q.place, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %q.failure, %gpu.params %params)
   %q.x.next = add nuw nsw i64 %q.x, 1
   %q.place.next = add nuw nsw i32 %q.place, 1
@@ -85,14 +98,21 @@ plain.threads:
 row.check:
   %row.failure = phi i32 [ %failure.next, %threads ], [ %q.failure.next, %plain.threads ]
   %failed = icmp ne i32 %row.failure, -1
-  br i1 %failed, label %row.report, label %rows.end, !prof !{!"branch_weights", i32 1, i32 1000000}
+  br i1 %failed, label %row.report, label %round.end, !prof !{!"branch_weights", i32 1, i32 1000000}
 row.report:
   %failed.place = lshr i32 %row.failure, 12
   %failed.place.wide = zext i32 %failed.place to i64
   %failed.x = add i64 %x.first, %failed.place.wide
   %site = and i32 %row.failure, 4095
   call void @gpu.report(ptr %launch, i64 %failed.x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 0, i64 0, i64 0, i64 0, i64 0)
-  br label %rows.end
+  br label %round.end
+
+round.end:
+  %offset.next = add i64 %offset, %stride.length
+  %x.again = add i64 %x.first, %offset.next
+  %round.left = icmp ult i64 %x.again, %stride.stop
+  %round.more = and i1 %strides, %round.left
+  br i1 %round.more, label %round, label %rows.end
 
 rows.end:
   %ty.next = add nuw nsw i32 %ty, 1
@@ -113,7 +133,7 @@ exit:
 ; @gpu.run_plain_place is this too, with the outcome of comparisons known.
 ; Run the thread at `x` in the grid, the `place`-th of its row; `bx`, `tx` only count where rows are of one block. Returns the row's first failure so far. The records are
 ; allocas that SROA removes.
-define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 2199023254528) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, %gpu.params %params) {
+define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, %gpu.params %params) {
 entry:
   %thread = alloca %gpu.thread
   %block = alloca %gpu.block
@@ -167,11 +187,13 @@ define void @gpu.throw.first(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, 
 }
 
 declare %gpu.params @gpu.load_params(ptr)
-declare i64 @gpu.row_start(ptr, %gpu.params)
-declare i64 @gpu.row_stop(ptr, %gpu.params)
-declare i64 @gpu.plain_start(ptr, %gpu.params)
-declare i64 @gpu.plain_stop(ptr, %gpu.params)
+declare i64 @gpu.row_start(ptr, i32, %gpu.params)
+declare i64 @gpu.row_stop(ptr, i32, %gpu.params)
+declare i64 @gpu.plain_start(ptr, i32, %gpu.params)
+declare i64 @gpu.plain_stop(ptr, i32, %gpu.params)
 declare i32 @gpu.run_plain_place(ptr, ptr, i64, i32, i32, i32, i32, i32, i32, i32, i32, i32, %gpu.params)
+declare i64 @gpu.stride_length(ptr, i32, %gpu.params)
+declare i64 @gpu.stride_stop(ptr, i32, %gpu.params)
 declare void @gpu.call_kernel(ptr, %gpu.params)
 declare void @gpu.describe_block(ptr, ptr, ptr)
 declare i32 @gpu.block_extent(ptr, i32)

@@ -1,7 +1,8 @@
 ; The scheduler of programs whose threads only ever wait for their block: plain rounds over the threads. A thread that
-; has ended counts as arrived, so early returns and barriers in divergent code hang nobody.
+; has ended counts as arrived, so early returns and barriers in divergent code hang nobody. Threads remember turns
+; (resume_together.py): functions that resume all threads from one on that wait at the same place.
 
-@gpu.thread_nbytes = external constant i64
+@gpu.thread_nbytes = external hidden global i64
 
 define void @gpu.run_blocks(ptr %launch, ptr %home, i64 %first, i64 %end) noinline {
 entry:
@@ -32,42 +33,30 @@ entry:
   br label %start
 start:
   %s = phi ptr [ %threads, %entry ], [ %s.next, %start ]
-  %s.alive = phi i64 [ 0, %entry ], [ %s.alive.next, %start ]
   %s.frame = getelementptr %gpu.thread, ptr %s, i32 1
   %s.then = call ptr %run_thread(ptr %s.frame, ptr %s)
-  %s.then.at = getelementptr %gpu.thread, ptr %s, i32 0, i32 3
-  store ptr %s.then, ptr %s.then.at
-  %s.bits = ptrtoint ptr %s.then to i64
-  %s.alive.next = or i64 %s.alive, %s.bits
+  %s.ended = icmp eq ptr %s.then, null
+  %s.turn = select i1 %s.ended, ptr @gpu.ended, ptr %s.then
+  %s.turn.at = getelementptr %gpu.thread, ptr %s, i32 0, i32 3
+  store ptr %s.turn, ptr %s.turn.at
   %s.next = getelementptr i8, ptr %s, i64 %nbytes
   %s.last = icmp eq ptr %s.next, %threads.end
-  br i1 %s.last, label %round.end, label %start
-round.end:
-  %alive = phi i64 [ %s.alive.next, %start ], [ %t.alive.next, %thread.end ]
-  %over = icmp eq i64 %alive, 0
-  br i1 %over, label %exit, label %round
+  br i1 %s.last, label %round, label %start
 round:
   call void @gpu.complete_barrier(ptr %block)
-  br label %thread
-thread:
-  %t = phi ptr [ %threads, %round ], [ %t.next, %thread.end ]
-  %t.alive = phi i64 [ 0, %round ], [ %t.alive.next, %thread.end ]
-  %now.at = getelementptr %gpu.thread, ptr %t, i32 0, i32 3
-  %now = load ptr, ptr %now.at
-  %ended = icmp eq ptr %now, null
-  br i1 %ended, label %thread.end, label %resume
-resume:
-  %frame = getelementptr %gpu.thread, ptr %t, i32 1
-  %then = call ptr %now(ptr %frame, ptr %t)
-  store ptr %then, ptr %now.at
-  br label %thread.end
-thread.end:
-  %left = phi ptr [ null, %thread ], [ %then, %resume ]
-  %left.bits = ptrtoint ptr %left to i64
-  %t.alive.next = or i64 %t.alive, %left.bits
-  %t.next = getelementptr i8, ptr %t, i64 %nbytes
+  br label %turn
+turn:
+  %t = phi ptr [ %threads, %round ], [ %t.next, %turn ]
+  %idle = phi i1 [ true, %round ], [ %idle.next, %turn ]
+  %turn.at = getelementptr %gpu.thread, ptr %t, i32 0, i32 3
+  %now = load ptr, ptr %turn.at
+  %none = icmp eq ptr %now, @gpu.ended
+  %idle.next = and i1 %idle, %none
+  %t.next = call ptr @gpu.take_turn(ptr %now, ptr %t, ptr %threads.end)
   %t.last = icmp eq ptr %t.next, %threads.end
-  br i1 %t.last, label %round.end, label %thread
+  br i1 %t.last, label %round.end, label %turn
+round.end:
+  br i1 %idle.next, label %exit, label %round
 exit:
   ret void
 }
@@ -78,8 +67,29 @@ define void @gpu.wait_for_block(ptr %thread) alwaysinline {
 }
 
 declare ptr @gpu.run_thread(ptr, ptr)
+; Defined when threads remember turns: before that LLVM must not see what is called here.
+declare ptr @gpu.take_turn(ptr, ptr, ptr)
 declare void @gpu.open_block(ptr, ptr)
 declare void @gpu.number_block(ptr, ptr, i64)
 declare void @gpu.complete_barrier(ptr)
 declare void @gpu.suspend()
 declare ptr @llvm.coro.prepare.retcon(ptr)
+
+; The turn of threads that have ended: pass over them.
+define ptr @gpu.ended(ptr %first, ptr %end) noinline {
+entry:
+  %nbytes = load i64, ptr @gpu.thread_nbytes
+  br label %thread
+thread:
+  %t = phi ptr [ %first, %entry ], [ %next, %more ]
+  %next = getelementptr i8, ptr %t, i64 %nbytes
+  %last = icmp eq ptr %next, %end
+  br i1 %last, label %exit, label %more
+more:
+  %now.at = getelementptr %gpu.thread, ptr %next, i32 0, i32 3
+  %now = load ptr, ptr %now.at
+  %same = icmp eq ptr %now, @gpu.ended
+  br i1 %same, label %thread, label %exit
+exit:
+  ret ptr %next
+}
