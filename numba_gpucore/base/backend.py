@@ -119,7 +119,12 @@ class Device(Protocol):
 
 
 class Codegen(Protocol):
-    """The cold half of a back-end. `module` is an llvmlite ModuleRef, which the callee may change; `job` a `Job`."""
+    """The cold half of a back-end. `module` is an llvmlite ModuleRef, which the callee may change; `job` a `Job`.
+
+    `has_libdevice`: it defines `gpu.libdevice.*` itself; others get modules with such functions as have a counterpart.
+    """
+
+    has_libdevice: bool
 
     def legalize(self, module: Any, job: Any) -> None:
         """Link definitions of the neutral intrinsics, inline, optimise for the device."""

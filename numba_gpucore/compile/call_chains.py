@@ -1,4 +1,4 @@
-"""From which calls an exception site can be reached. Before: lowering notes calls and sites. After: Artifact.sites.
+"""From which calls a place can be reached. Before: lowering notes calls and sites. After: Artifact.sites, errors.
 
 Device functions are inlined and a throw only knows its site, so the chain of calls is found here, at no cost on the
 device: the call graph tells it, and where several paths lead to a site all of them are told.
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numba
 
+from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.site import MAX_TRACES, Frame, Site
 from numba_gpucore.compile.code_library import Call, DeviceLibrary
 
@@ -60,3 +61,21 @@ def _paths_to_kernel(
         if call.caller not in seen and call.caller != symbol:
             for outer in _paths_to_kernel(call.caller, callers, kernel_symbol, seen | {symbol}):
                 yield (call.frame, *outer)
+
+
+def user_place(symbol: str, library: DeviceLibrary, request: CompileRequest) -> tuple[str, int]:
+    """The user's file and line that need a symbol, through a library's functions too; the kernel's first otherwise."""
+    callers: dict[str, list[Call]] = {}
+    for call in library.all_calls():
+        callers.setdefault(call.callee, []).append(call)
+    pending = [(frame, owner) for frame, owners in library.needs_of(symbol) for owner in owners]
+    seen: set[str] = set()
+    while pending:
+        frame, owner = pending.pop(0)
+        if not is_library_file(frame.filename):
+            return frame.filename, frame.line
+        if owner not in seen:
+            seen.add(owner)
+            pending += [(call.frame, call.caller) for call in callers.get(owner, ())]
+    code = request.py_func.__code__
+    return code.co_filename, code.co_firstlineno

@@ -145,11 +145,17 @@ class DeviceLibrary(CodeLibrary):
         """Line and text of each static_assert by id."""
         return {content_id: promise for library in self.walk() for content_id, promise in library._promises.items()}
 
-    def frames_of(self, symbol: str) -> Iterator[Frame]:
-        """The lines that need a symbol, library by library."""
+    def needs_of(self, symbol: str) -> Iterator[tuple[Frame, list[str]]]:
+        """The lines that need a symbol, library by library, each with the functions that its library defines."""
         for library in self.walk():
             if symbol in library._symbol_frames:
-                yield library._symbol_frames[symbol]
+                functions = (function for module in library._modules for function in module.functions)
+                yield library._symbol_frames[symbol], [f.name for f in functions if not f.is_declaration]
+
+    def all_symbols(self) -> Iterator[str]:
+        """Symbols that this function and what it calls need."""
+        for library in self.walk():
+            yield from library._symbol_frames
 
     def all_calls(self) -> Iterator[Call]:
         for library in self.walk():

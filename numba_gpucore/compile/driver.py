@@ -5,7 +5,7 @@ Each step takes what the step before it made; `Stages` keeps the texts for whoev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -13,21 +13,19 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
 from numba_gpucore.base.errors import Fault, ToolchainError, UnsupportedKernelError
-from numba_gpucore.base.params import lay_out_params
-from numba_gpucore.compile.call_chains import sites_with_traces
-from numba_gpucore.compile.descriptor import DeviceDescriptor
+from numba_gpucore.base.params import ParamSlot, lay_out_params
+from numba_gpucore.compile.call_chains import sites_with_traces, user_place
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
-from numba_gpucore.compile.explain import explain_error
-from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
+from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
 from numba_gpucore.compile.linking import link_kernel
-from numba_gpucore.compile.numba_api import compiler, global_compiler_lock, sigutils, target_override, types
-from numba_gpucore.compile.numba_types import from_numba, to_numba
-from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.numba_api import global_compiler_lock, sigutils, types
+from numba_gpucore.compile.numba_types import from_numba
 from numba_gpucore.compile.promises import check_promises
+from numba_gpucore.compile.run_passes import lower_function
 from numba_gpucore.compile.sources import check_sources
 from numba_gpucore.compile.target_rules import check_target_rules
 from numba_gpucore.compile.validate import validate_module
@@ -87,39 +85,23 @@ def lower_kernel(request: CompileRequest) -> Lowered:
     _require_no_result(result, request)
     entry = kernel_symbol(request.py_func.__name__)
     slots = lay_out_params(request.arg_types)
-    entry_module = build_entry(result, request, slots, entry)
-    texts = [str(entry_module), *result.library.module_texts()]
-    sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
-    module, job = link_kernel(request, entry, slots, texts, sites, result.library.all_print_lines())
-    validate_module(module, job, result.library)
-    check_promises(module, job, result.library)
+    return link_lowered(result, request, entry, slots, build_entry(result, request, slots, entry))
+
+
+def link_lowered(
+    result: Any, request: CompileRequest, entry: str, slots: tuple[ParamSlot, ...], entry_module: Any
+) -> Lowered:
+    """Link what was lowered behind the function that `entry_module` defines, and check it whole."""
+    library = result.library
+    has_libdevice = load_codegen(request).has_libdevice
+    counterparts = [] if has_libdevice else libdevice_counterparts(library, request)
+    texts = [str(entry_module), *counterparts, *library.module_texts()]
+    sites = sites_with_traces(library, result.fndesc.llvm_func_name)
+    module, job = link_kernel(request, entry, slots, texts, sites, library.all_print_lines())
+    job = replace(job, places=tuple((name, user_place(name, library, request)) for name in sorted(job.intrinsics)))
+    validate_module(module, job, library)
+    check_promises(module, job, library)
     return Lowered(module, job, result)
-
-
-def lower_function(request: CompileRequest) -> Any:
-    """Run Numba's passes over a kernel or device function. Raises what `explain_error` makes of their errors."""
-    descriptor = descriptor_for(request.target.name)
-    try:
-        return _run_passes(request, descriptor)
-    except Exception as error:
-        explained = explain_error(error, request.py_func)
-    raise explained
-
-
-def _run_passes(request: CompileRequest, descriptor: DeviceDescriptor) -> Any:
-    with target_override(request.target.name):
-        result = compiler.compile_extra(
-            typingctx=descriptor.typing_context,
-            targetctx=descriptor.target_context,
-            func=request.py_func,
-            args=tuple(map(to_numba, request.arg_types)),
-            return_type=None,
-            flags=kernel_flags(request.options, request.target),
-            locals={},
-            pipeline_class=DeviceCompiler,
-        )
-    result.library.finalize()
-    return result
 
 
 def _require_no_result(result: Any, request: CompileRequest) -> None:

@@ -14,14 +14,11 @@ from typing import Any, Literal
 from llvmlite import ir
 
 from numba_gpucore.base.artifact import CompileRequest
-from numba_gpucore.compile.call_chains import sites_with_traces
-from numba_gpucore.compile.driver import Lowered, lower_function
+from numba_gpucore.compile.driver import Lowered, link_lowered
 from numba_gpucore.compile.entry_lines import mark_lines
-from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, global_compiler_lock, itanium_mangler, types
-from numba_gpucore.compile.promises import check_promises
-from numba_gpucore.compile.validate import validate_module
+from numba_gpucore.compile.run_passes import lower_function
 
 Abi = Literal["c", "numba"]
 
@@ -35,12 +32,7 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
     result = lower_function(request)
     symbol = name or _default_symbol(result, request, abi)
     wrapper = _build_wrapper(result, request, symbol, abi)
-    texts = [str(wrapper), *result.library.module_texts()]
-    sites = sites_with_traces(result.library, result.fndesc.llvm_func_name)
-    module, job = link_kernel(request, symbol, (), texts, sites, result.library.all_print_lines())
-    validate_module(module, job, result.library)
-    check_promises(module, job, result.library)
-    return Lowered(module, job, result)
+    return link_lowered(result, request, symbol, (), wrapper)
 
 
 def _default_symbol(result: Any, request: CompileRequest, abi: Abi) -> str:

@@ -9,6 +9,7 @@ Placeholders carry their facts in their names, since each is different:
 * `gpu.shared.<nbytes>.<align>.<name>`: `ptr (ptr ctx)`, address of a static shared array;
 * `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits);
 * `gpu.line.<id>`: `i32 ()`, index of a printed line likewise; linking defines these, so no back-end sees them;
+* `gpu.libdevice.<name>`: `T (ptr ctx, ...)`, one of `numba_gpucore.libdevice`; several results are a struct;
 * `gpu.assert.<id>`: `void ()`, reached where a `static_assert` fails; gone before a back-end sees the module.
 """
 
@@ -179,6 +180,14 @@ def parse_shared_symbol(symbol: str) -> SharedArray | None:
         return None
     nbytes, align_nbytes, _name = symbol.removeprefix("gpu.shared.").split(".", 2)
     return SharedArray(symbol, int(nbytes), int(align_nbytes))
+
+
+def libdevice_symbol(name: str) -> str:
+    return f"gpu.libdevice.{name}"
+
+
+def parse_libdevice_symbol(symbol: str) -> str | None:
+    return symbol.removeprefix("gpu.libdevice.") if symbol.startswith("gpu.libdevice.") else None
 
 
 def site_symbol(content_id: int) -> str:

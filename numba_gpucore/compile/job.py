@@ -15,8 +15,9 @@ from numba_gpucore.compile.intrinsics import SharedArray
 class Job:
     """`entry` names the device IR function `void (ptr ctx, <one parameter for each slot>)`; pointers are generic.
 
-    `intrinsics`: names of the neutral intrinsics that the module still declares; `sites` in the order of their
-    indices (the definition of `gpu.site.<id>` returns the index); `shared_arrays` in the order of first use.
+    `intrinsics`: names of the neutral intrinsics that the module still declares, `gpu.libdevice.*` among them; `sites`
+    in the order of their indices (the definition of `gpu.site.<id>` returns the index); `shared_arrays` in the order
+    of first use; `places`: for intrinsics, the user's file and line that need them first.
     """
 
     request: CompileRequest
@@ -27,3 +28,9 @@ class Job:
     sites: tuple[Site, ...]
     print_lines: tuple[PrintLine, ...] = ()
     has_recursion: bool = False
+    places: tuple[tuple[str, tuple[str, int]], ...] = ()
+
+    def place_of(self, intrinsic: str) -> tuple[str, int]:
+        """The user's file and line that need an intrinsic; the function's first line where that is not known."""
+        code = self.request.py_func.__code__
+        return dict(self.places).get(intrinsic, (code.co_filename, code.co_firstlineno))

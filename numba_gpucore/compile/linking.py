@@ -20,6 +20,7 @@ from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
     SharedArray,
     line_symbol,
+    parse_libdevice_symbol,
     parse_line_symbol,
     parse_shared_symbol,
     parse_site_symbol,
@@ -112,13 +113,17 @@ def link_kernel(
         request=request,
         entry=entry,
         slots=slots,
-        intrinsics=frozenset(symbol for symbol in graph.symbols if symbol in INTRINSICS),
+        intrinsics=frozenset(symbol for symbol in graph.symbols if _is_intrinsic(symbol, graph)),
         shared_arrays=shared_arrays,
         sites=tuple(sites[content_id] for content_id in used_ids),
         print_lines=tuple(print_lines[content_id] for content_id in line_ids),
         has_recursion=graph.has_cycle(),
     )
     return _link_texts(texts, entry), job
+
+
+def _is_intrinsic(symbol: str, graph: CallGraph) -> bool:
+    return symbol in INTRINSICS or (parse_libdevice_symbol(symbol) is not None and symbol not in graph.mentions)
 
 
 def _define_lines(line_ids: list[int]) -> str:

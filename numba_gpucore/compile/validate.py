@@ -10,9 +10,15 @@ from collections.abc import Iterator
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
-from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.call_chains import user_place
 from numba_gpucore.compile.code_library import DeviceLibrary
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_assert_symbol, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.intrinsics import (
+    INTRINSICS,
+    parse_assert_symbol,
+    parse_libdevice_symbol,
+    parse_shared_symbol,
+    parse_site_symbol,
+)
 from numba_gpucore.compile.job import Job
 
 #: LLVM intrinsics that every code generator of ours takes, by the part of their names before the types.
@@ -39,7 +45,7 @@ def _unknown_functions(module: llvm.ModuleRef, job: Job, library: DeviceLibrary)
     names: dict[tuple[str, int], list[str]] = {}
     for function in module.functions:
         if function.is_declaration and not _is_known(function.name):
-            names.setdefault(_place_of(function.name, job, library), []).append(f"'{function.name}'")
+            names.setdefault(user_place(function.name, library, job.request), []).append(f"'{function.name}'")
     for (filename, line), found in names.items():
         noun = "function" if len(found) == 1 else "functions"
         yield Fault(
@@ -50,19 +56,10 @@ def _unknown_functions(module: llvm.ModuleRef, job: Job, library: DeviceLibrary)
         )
 
 
-def _place_of(symbol: str, job: Job, library: DeviceLibrary) -> tuple[str, int]:
-    """The user's line that needs a symbol; the kernel's first where only a library's line is known."""
-    for frame in library.frames_of(symbol):
-        if not is_library_file(frame.filename):
-            return frame.filename, frame.line
-    code = job.request.py_func.__code__
-    return code.co_filename, code.co_firstlineno
-
-
 def _is_known(name: str) -> bool:
     if name.startswith("llvm."):
         return name.split(".")[1] in PORTABLE_LLVM_INTRINSICS
-    if parse_assert_symbol(name) is not None:
+    if parse_assert_symbol(name) is not None or parse_libdevice_symbol(name) is not None:
         return True
     return name in INTRINSICS or bool(parse_shared_symbol(name)) or parse_site_symbol(name) is not None
 

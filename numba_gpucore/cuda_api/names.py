@@ -11,11 +11,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore import cache_hints, cooperative_groups, dtypes, language
+from numba_gpucore import cache_hints, cooperative_groups, dtypes, language, libdevice
 from numba_gpucore.cuda_api import driver_errors, driver_only, execution, linkable_code
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
 from numba_gpucore.cuda_api.install import install_module_as_cuda
+from numba_gpucore.cuda_api.ufunc_names import UFuncNames
 from numba_gpucore.launch import allocate
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
@@ -31,7 +32,8 @@ def public_names(platform: Platform) -> dict[str, Any]:
         **_array_names(Allocator(platform)),
         **_device_names(DeviceNames(platform)),
         **_execution_names(ExecutionNames(platform)),
-        "jit": _bound_jit(platform),
+        "jit": _bound(platform, jit),
+        **_ufunc_names(UFuncNames(platform)),
         "In": In,
         "Out": Out,
         "InOut": InOut,
@@ -56,7 +58,7 @@ def language_names() -> dict[str, Any]:
     helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only"}
     names = {name: value for name, value in _defined_in(language).items() if name not in helpers}
     hints = {function.__name__: function for function in (*cache_hints.LOADS, *cache_hints.STORES)}
-    return {**names, **hints, "cg": cooperative_groups}
+    return {**names, **hints, "cg": cooperative_groups, "libdevice": libdevice}
 
 
 def dtype_names() -> dict[str, Any]:
@@ -130,9 +132,18 @@ def _execution_names(streams: ExecutionNames) -> dict[str, Any]:
     }
 
 
-def _bound_jit(platform: Platform) -> Any:
-    bound = functools.partial(jit, platform)
-    return functools.update_wrapper(bound, jit)
+def _ufunc_names(ufuncs: UFuncNames) -> dict[str, Any]:
+    return {
+        "vectorize": ufuncs.vectorize,
+        "guvectorize": ufuncs.guvectorize,
+        "reduce": ufuncs.reduce,
+        "Reduce": ufuncs.reduce,
+    }
+
+
+def _bound(platform: Platform, function: Callable[..., Any]) -> Any:
+    bound = functools.partial(function, platform)
+    return functools.update_wrapper(bound, function)
 
 
 def _installers(package: str) -> dict[str, Callable[..., None]]:

@@ -51,6 +51,8 @@ def msl_version_of(arch: str) -> MslVersion:
 class MetalCodegen:
     """base.backend.Codegen."""
 
+    has_libdevice = False
+
     def legalize(self, module: Any, job: Job) -> None:
         legalize_module(module, job)
 

@@ -21,6 +21,8 @@ from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, DeviceCode
 class PtxCodegen:
     """Fills `base.backend.Codegen`."""
 
+    has_libdevice = True
+
     def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
         legalize_module(module, job)
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.compile.intrinsics import INTRINSICS
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_libdevice_symbol
 from numba_ptxplus.codegen.device_math import define_math
+from numba_ptxplus.codegen.libdevice_calls import define_libdevice_call
 from numba_ptxplus.codegen.mailbox import define_throw, define_variables
 from numba_ptxplus.codegen.printing import PRINT_INTRINSICS, define_printing
 
@@ -192,6 +193,8 @@ def define_intrinsics(names: Iterable[str], options: KernelOptions) -> str:
 def _define(name: str, options: KernelOptions) -> str:
     if name == "gpu.throw":
         return define_throw(has_mailbox=not options.device)
+    if parse_libdevice_symbol(name):
+        return define_libdevice_call(name)
     intrinsic = INTRINSICS[name]
     if name.startswith("gpu.math."):
         return define_math(intrinsic, options.fastmath)

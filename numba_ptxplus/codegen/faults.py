@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.job import Job
@@ -17,13 +17,21 @@ def kernel_error(job: Job, what: str, advice: str) -> UnsupportedKernelError:
     )
 
 
-def libdevice_missing(job: Job, functions: Iterable[str]) -> UnsupportedKernelError:
-    names = ", ".join(sorted(functions))
-    return kernel_error(
-        job,
-        f"{names}: NVIDIA's libdevice, which defines them, was not found",
-        f"pip install {LIBDEVICE_PACKAGE}, or set CUDA_HOME to a CUDA Toolkit",
-    )
+def libdevice_missing(job: Job, needs: Mapping[str, str]) -> UnsupportedKernelError:
+    """needs: libdevice's functions and the intrinsic that each is for. One fault a line."""
+    by_place: dict[tuple[str, int], list[str]] = {}
+    for function, intrinsic in sorted(needs.items()):
+        by_place.setdefault(job.place_of(intrinsic), []).append(function)
+    faults = [
+        Fault(
+            filename,
+            line,
+            f"{', '.join(functions)}: NVIDIA's libdevice, which defines this, was not found",
+            f"pip install {LIBDEVICE_PACKAGE}, or set CUDA_HOME to a CUDA Toolkit",
+        )
+        for (filename, line), functions in by_place.items()
+    ]
+    return UnsupportedKernelError(job.request.py_func.__name__, faults)
 
 
 def too_much_shared(job: Job) -> UnsupportedKernelError:

@@ -8,6 +8,8 @@ internal before the optimiser runs, so that what was inlined disappears.
 
 from __future__ import annotations
 
+import re
+
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
@@ -22,6 +24,7 @@ from numba_ptxplus.codegen.symbols import strip_abi_tags
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, MAX_STATIC_SHARED_NBYTES, PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
+_LIBDEVICE_CALL = re.compile(r"call \w+ @(__nv_\w+)\(")
 #: What the driver looks up by name.
 _EXPORTED = frozenset({MAILBOX_VARIABLE, PROGRAM_VARIABLE})
 
@@ -74,7 +77,7 @@ def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
         return
     path = find_libdevice()
     if path is None:
-        raise libdevice_missing(job, missing)
+        raise libdevice_missing(job, _needs_of_libdevice(job))
     fastmath = job.request.options.fastmath
     arch = int("".join(filter(str.isdigit, job.request.arch))) * 10
     answers = ReflectAnswers(flushes_to_zero=fastmath, has_exact_sqrt=not fastmath, arch=arch)
@@ -83,6 +86,12 @@ def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
     if unknown:
         raise ToolchainError(f"{path} lacks {', '.join(sorted(unknown))}; install a newer nvidia-nvvm")
     _link(module, library.extract(missing, answers))
+
+
+def _needs_of_libdevice(job: Job) -> dict[str, str]:
+    """Functions of libdevice, each with an intrinsic whose definition calls it."""
+    texts = {name: define_intrinsics([name], job.request.options) for name in sorted(job.intrinsics)}
+    return {function: name for name, text in texts.items() for function in _LIBDEVICE_CALL.findall(text)}
 
 
 def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:

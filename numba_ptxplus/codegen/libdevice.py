@@ -22,6 +22,17 @@ _ATTRIBUTE_GROUP = re.compile(r" #\d+")
 _STRUCT = re.compile(r"%struct\.\w+")
 _METADATA = re.compile(r", ![\w.]+ !\d+")
 _REFLECT = re.compile(r"call i32 @__nvvm_reflect\(ptr (?:\w+ )*@([\w.]+)\)")
+#: What LLVM 22 cannot select, or selects for calls marked "afn" only, in other words that mean the same.
+_REPLACEMENTS = (
+    (
+        re.compile(r"(%[\w.]+) = call float @llvm\.convert\.from\.fp16\.f32\(i16 (%[\w.]+)\)"),
+        r"\1.half = bitcast i16 \2 to half\n  \1 = fpext half \1.half to float",
+    ),
+    (
+        re.compile(r"call afn float @llvm\.tanh\.f32\("),
+        'call float asm "tanh.approx.f32 $0,$1;", "=f,f"(',
+    ),
+)
 _STRING = re.compile(r'c"(\w+)\\00"')
 
 
@@ -80,6 +91,8 @@ class Libdevice:
         text = _METADATA.sub("", _ATTRIBUTE_GROUP.sub("", text))
         if function.is_declaration:
             return text
+        for pattern, words in _REPLACEMENTS:
+            text = pattern.sub(words, text)
         # The slow paths of argument reduction are meant to stay functions: they are large and seldom taken.
         keep_apart = any(b"noinline" in attribute for attribute in function.attributes)
         marks = "noinline nounwind" if keep_apart else "alwaysinline nounwind"

@@ -22,7 +22,9 @@ import numpy as np
 FEATURES = frozenset({"float64", "atomic64", "recursion"})
 #: What the refusal of a program that needs such a feature says.
 REFUSALS = {"float64": "float64", "atomic64": "an atomic operation on 64-bit integers", "recursion": "calls itself"}
-TOPICS = ("places", "barriers", "memory", "atomics", "warps", "numbers", "math", "arrays", "python", "calls")
+TOPICS = (
+    "places", "barriers", "memory", "atomics", "warps", "numbers", "math", "libdevice", "arrays", "python", "calls",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

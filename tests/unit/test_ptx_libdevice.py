@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
 from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
-from numba_ptxplus import toolchain
+from numba_ptxplus import compile_ptx, libdevice, toolchain
 from numba_ptxplus.codegen import CODEGEN, legalize
 from numba_ptxplus.codegen.definitions import define_intrinsics
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
@@ -111,3 +114,18 @@ def test_libdevice_of_cuda_home_comes_first(monkeypatch, tmp_path):
     path.write_bytes(b"BC")
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     assert toolchain.find_libdevice() == path
+
+
+def needs_libdevice(x):
+    x[0] = math.sin(x[0])
+    x[1] = np.cos(x[1])
+    x[2] = libdevice.j0(x[2])
+
+
+def test_without_libdevice_every_line_that_needs_it_is_named(monkeypatch):
+    monkeypatch.setattr(legalize, "find_libdevice", lambda: None)
+    with pytest.raises(UnsupportedKernelError) as refusal:
+        compile_ptx(needs_libdevice, "void(float64[::1])")
+    first = needs_libdevice.__code__.co_firstlineno
+    found = [(fault.line - first, fault.what.split(":")[0]) for fault in refusal.value.faults]
+    assert found == [(1, "__nv_sin"), (2, "__nv_cos"), (3, "__nv_j0")]

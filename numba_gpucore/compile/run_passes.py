@@ -1,0 +1,40 @@
+"""Numba's passes over one Python function. Before: CompileRequest. After: driver, exported_function, counterparts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.compile.descriptor import DeviceDescriptor
+from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.explain import explain_error
+from numba_gpucore.compile.flags import kernel_flags
+from numba_gpucore.compile.numba_api import compiler, target_override
+from numba_gpucore.compile.numba_types import to_numba
+from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+
+
+def lower_function(request: CompileRequest) -> Any:
+    """Run Numba's passes over a kernel or device function. Raises what `explain_error` makes of their errors."""
+    descriptor = descriptor_for(request.target.name)
+    try:
+        return _run_passes(request, descriptor)
+    except Exception as error:
+        explained = explain_error(error, request.py_func)
+    raise explained
+
+
+def _run_passes(request: CompileRequest, descriptor: DeviceDescriptor) -> Any:
+    with target_override(request.target.name):
+        result = compiler.compile_extra(
+            typingctx=descriptor.typing_context,
+            targetctx=descriptor.target_context,
+            func=request.py_func,
+            args=tuple(map(to_numba, request.arg_types)),
+            return_type=None,
+            flags=kernel_flags(request.options, request.target),
+            locals={},
+            pipeline_class=DeviceCompiler,
+        )
+    result.library.finalize()
+    return result
