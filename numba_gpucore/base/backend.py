@@ -37,6 +37,11 @@ class LaunchConfig:
     dynamic_shared_nbytes: int = 0
 
 
+def whole_words(nbytes: int) -> int:
+    """`nbytes` rounded up to whole 32-bit words: atomics on narrower numbers change the word that holds them."""
+    return -(-nbytes // 4) * 4
+
+
 class Memory(Protocol):
     """A block of device memory. `address` is what kernels see. Released when garbage collected or by `release()`."""
 
@@ -85,7 +90,7 @@ class Device(Protocol):
     checks_bounds: bool
 
     def allocate(self, nbytes: int) -> Memory:
-        """Zero-size allocations are valid. Raises DeviceMemoryError."""
+        """Zero-size allocations are valid. GPUs hold `whole_words(nbytes)`. Raises DeviceMemoryError."""
 
     def share_host_memory(self, data: memoryview) -> Memory | None:
         """Device memory that is these host bytes themselves and keeps them alive; None where kernels cannot work on

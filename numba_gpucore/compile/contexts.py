@@ -37,6 +37,7 @@ from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.flags import set_device_flags
 from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
+from numba_gpucore.compile.half_typing import HALF_TYPING, HalfTyping
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
 
 
-class DeviceTypingContext(WeakLiteralTyping, typing.BaseContext):
+class DeviceTypingContext(HalfTyping, WeakLiteralTyping, typing.BaseContext):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
     def __init__(self, descriptor: DeviceDescriptor):
@@ -72,7 +73,7 @@ class DeviceTypingContext(WeakLiteralTyping, typing.BaseContext):
     def load_additional_registries(self):
         for registry in (cmathdecl.registry, enumdecl.registry, mathdecl.registry, npydecl.registry):
             self.install_registry(registry)
-        for registry in (WEAK_TYPING, *TYPING_REGISTRIES):
+        for registry in (WEAK_TYPING, HALF_TYPING, *TYPING_REGISTRIES):
             self.install_registry(registry)
 
     def resolve_value_type(self, val):

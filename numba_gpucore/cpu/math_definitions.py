@@ -19,8 +19,8 @@ def define_math(name: str) -> Iterator[str]:
     arity = len(INTRINSICS[name].params)
     if width != "f16":
         yield from _call_c_library(name, function, width, arity)
-    elif function == "nextafter":
-        yield from _NEXT_HALF.strip().splitlines()
+    elif function in _HALF_DEFINITIONS:
+        yield from _HALF_DEFINITIONS[function].strip().splitlines()
     else:
         yield from _call_wider(name, function, arity)
 
@@ -72,3 +72,18 @@ define half @gpu.math.nextafter.f16(half %from, half %to) alwaysinline {
   ret half %result
 }
 """
+
+# The product of halves is exact in a double, and the sum is rounded to a double where that cannot move it over the
+# middle of two halves: bits that it loses are below 2**-47 while the sum is above 32.
+_HALF_FMA = """
+define half @gpu.math.fma.f16(half %a, half %b, half %c) alwaysinline {
+  %wide.a = fpext half %a to double
+  %wide.b = fpext half %b to double
+  %wide.c = fpext half %c to double
+  %product = fmul double %wide.a, %wide.b
+  %sum = fadd double %product, %wide.c
+  %result = fptrunc double %sum to half
+  ret half %result
+}
+"""
+_HALF_DEFINITIONS = {"fma": _HALF_FMA, "nextafter": _NEXT_HALF}

@@ -85,8 +85,18 @@ def _compare_and_swap(type_: str, space: str) -> str:
     )
 
 
+def _narrow_load(type_: str, space: str) -> str:
+    return (
+        f"static inline {type_} atomic_load_{type_}_{space}({space} {type_}* place)\n{{\n"
+        "    uint misalignment = uint((ulong)place & 3UL);\n"
+        f"    {space} atomic_uint* word = ({space} atomic_uint*)(({space} uchar*)place - misalignment);\n"
+        f"    return {type_}(atomic_load_explicit(word, memory_order_relaxed) >> (8u * misalignment));\n}}\n"
+    )
+
+
 #: Patterns of helper names and what writes the definition from their groups.
 ATOMIC_HELPERS: tuple[tuple[str, Callable[..., str]], ...] = (
+    (r"atomic_load_(uchar|ushort)_(device|threadgroup)", _narrow_load),
     (r"atomic_([a-z]+(?:_wrap)?)_([a-z]+)_(device|threadgroup)", _atomic_loop),
     (r"compare_and_swap_([a-z]+)_(device|threadgroup)", _compare_and_swap),
 )

@@ -119,9 +119,13 @@ def _compare_and_swap(values: Values, instr: Instr, space: str) -> Expr:
 
 
 def print_atomic_load(values: Values, instr: Instr) -> Expr:
-    """A relaxed atomic load of a 32-bit value; narrower ones are single accesses anyway."""
+    """A relaxed atomic load of up to 32 bits, narrow ones from the word that holds them."""
     target = instr.operands[0]
     space = values.selection.origins.space(target)
+    if instr.type in (IntType(8), IntType(16)) and space in (DEVICE, THREADGROUP):
+        number = int_type(instr.type.bits, signed=False)
+        place = cast_pointer(pointer(values, target), space, number)
+        return call(values.helper(f"atomic_load_{number}_{space}"), place, type_=number)
     if instr.type != IntType(32) or space not in (DEVICE, THREADGROUP):
         raise CannotPrint(f"an atomic load of {instr.type} from {space} memory")
     place = _atomic_place(values, target, space, "atomic_uint")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from numba_gpucore.compile.intrinsics import MATH_BINARY, MATH_UNARY, parse_shared_symbol
+from numba_gpucore.compile.intrinsics import HALF_FMA, MATH_BINARY, MATH_UNARY, parse_shared_symbol
 from numba_metal.codegen.addresses import pointer
 from numba_metal.codegen.definitions import neutral_name
 from numba_metal.codegen.expressions import (
@@ -263,6 +263,7 @@ NEUTRAL: dict[str, Printer] = {
         for name in (*MATH_UNARY, *MATH_BINARY)
         for suffix in ("f16", "f32", "f64")
     },
+    HALF_FMA: lambda values, instr: call("fma", *map(values.expr, instr.operands), type_="half"),
 }
 
 
@@ -378,10 +379,7 @@ def _float_class(values: Values, instr: Instr) -> Expr:
         return call(tests[wanted], expr, type_="bool")
     if 0x3FF ^ wanted in tests:
         return logical_not(call(tests[0x3FF ^ wanted], expr, type_="bool"))
-    helper = values.helper("float_class")
-    classes = call(helper, convert(expr, "float"), type_="uint")
-    if expr.type != "float":
-        raise CannotPrint(f"the class test 0x{wanted:x} of a {expr.type}")
+    classes = call(values.helper(f"class_of_{expr.type}"), expr, type_="uint")
     return binary("!=", binary("&", classes, int_literal(wanted, "uint"), "uint"), int_literal(0, "uint"), "bool")
 
 

@@ -130,24 +130,32 @@ static void throw_site(device atomic_uint* mailbox, ulong program, uint3 block, 
 }
 """
 
-_FLOAT_CLASS = """\
+#: Of each float type: the unsigned type of its bits, then how many are fraction and exponent.
+_FLOAT_LAYOUTS = {"half": ("ushort", 10, 5), "bfloat": ("ushort", 7, 8), "float": ("uint", 23, 8)}
+
+
+def _class_of(type_: str) -> str:
+    bits_type, fraction_bits, exponent_bits = _FLOAT_LAYOUTS[type_]
+    fraction_mask, exponent_mask = (1 << fraction_bits) - 1, (1 << exponent_bits) - 1
+    return f"""\
 // The bit of llvm.is.fpclass that x belongs to.
-static inline uint float_class(float x)
-{
-    uint bits = as_type<uint>(x);
-    uint exponent = (bits >> 23) & 0xff, fraction = bits & 0x7fffff;
-    bool negative = (bits >> 31) != 0;
-    if (exponent == 0xff && fraction != 0)
-        return (fraction >> 22) != 0 ? 0x002u : 0x001u;
-    if (exponent == 0xff)
+static inline uint class_of_{type_}({type_} x)
+{{
+    uint bits = as_type<{bits_type}>(x);
+    uint exponent = (bits >> {fraction_bits}) & 0x{exponent_mask:x}, fraction = bits & 0x{fraction_mask:x};
+    bool negative = (bits >> {fraction_bits + exponent_bits}) != 0;
+    if (exponent == 0x{exponent_mask:x} && fraction != 0)
+        return (fraction >> {fraction_bits - 1}) != 0 ? 0x002u : 0x001u;
+    if (exponent == 0x{exponent_mask:x})
         return negative ? 0x004u : 0x200u;
     if (exponent != 0)
         return negative ? 0x008u : 0x100u;
     if (fraction != 0)
         return negative ? 0x010u : 0x080u;
     return negative ? 0x020u : 0x040u;
-}
+}}
 """
+
 
 _BALLOT = """\
 static inline uint active_ballot(bool test)
@@ -246,7 +254,6 @@ _FIXED = {
     "double_bits": _DOUBLE_BITS,
     "throw_site": _THROW_SITE,
     **PRINT_HELPERS,
-    "float_class": _FLOAT_CLASS,
     "active_ballot": _BALLOT,
     "vote_equal": _VOTE_EQUAL,
 }
@@ -255,6 +262,7 @@ _FIXED = {
 _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"(divide|remainder)_(\w+)", _divide),
     (r"float_to_(\w+)", _float_to_int),
+    (r"class_of_(\w+)", _class_of),
     (r"absolute_(\w+)", _absolute),
     (r"swap_bytes_(\w+)", _swap_bytes),
     (r"funnel_(left|right)_(\w+)", _funnel),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from numba_gpucore.base.backend import whole_words
 from numba_gpucore.base.errors import DeviceMemoryError
 from numba_metal.driver.bridge import Bridge
 
@@ -122,7 +123,7 @@ class Allocator:
             raise DeviceMemoryError(f"{self._name} has no buffers of {nbytes} bytes, {limit} at most; split the array")
         with self._bridge.pool():
             options = self._bridge.metal.MTLResourceStorageModeShared
-            length = max(nbytes, _MIN_NBYTES)
+            length = max(whole_words(nbytes), _MIN_NBYTES)
             buffer = self._native.newBufferWithLength_options_(length, options)
             if buffer is None:
                 in_use = self._native.currentAllocatedSize()

@@ -31,6 +31,11 @@ _NEXTAFTER_HALF = """%a = bitcast half %x0 to i16
  %reached = select i1 %same, half %x1, half %half
  %r = select i1 %unordered, half %nan, half %reached
  ret half %r"""
+#: Functions of halves that are not those of floats, rounded.
+_HALF_BODIES = {
+    "fma": "%r = call half @llvm.fma.f16(half %x0, half %x1, half %x2)\n ret half %r",
+    "nextafter": _NEXTAFTER_HALF,
+}
 
 
 def libdevice_name(name: str, type_: str, fastmath: bool) -> str:
@@ -42,13 +47,13 @@ def libdevice_name(name: str, type_: str, fastmath: bool) -> str:
 
 def define_math(intrinsic: Intrinsic, fastmath: bool) -> str:
     name = intrinsic.name.split(".")[2]
-    if name not in MATH_UNARY + MATH_BINARY:
-        raise KeyError(intrinsic.name)
     type_ = intrinsic.result
     params = ", ".join(f"{type_} %x{i}" for i in range(len(intrinsic.params)))
     header = f"define {type_} @{intrinsic.name}({params}) alwaysinline nounwind"
-    if (name, type_) == ("nextafter", "half"):
-        return f"{header} {{\n {_NEXTAFTER_HALF}\n}}"
+    if type_ == "half" and name in _HALF_BODIES:
+        return f"{header} {{\n {_HALF_BODIES[name]}\n}}"
+    if name not in MATH_UNARY + MATH_BINARY:
+        raise KeyError(intrinsic.name)
     wide = _FLOAT_NAMES[type_]
     function = libdevice_name(name, wide, fastmath)
     operands = ", ".join(f"{wide} %{'w' if type_ == 'half' else 'x'}{i}" for i in range(len(intrinsic.params)))

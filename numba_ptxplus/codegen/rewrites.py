@@ -11,6 +11,7 @@ from collections import Counter
 from numba_ptxplus.codegen.symbols import strip_abi_tags
 
 _ARITHMETIC = re.compile(r"^(  %\S+ = f(?:add|sub|mul|neg|div)) ", re.MULTILINE)
+_ARITHMETIC_OF_FLOATS = re.compile(_ARITHMETIC.pattern + r"(?=(?:<\d+ x )?(?:float|double)\b)", re.MULTILINE)
 _DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
 _SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
 _ATOMIC = re.compile(
@@ -30,9 +31,12 @@ _BARRIER = re.compile(r"^\t(?:bar|barrier)\.", re.MULTILINE)
 
 
 def permit_fast_forms(text: str, fastmath: bool) -> str:
-    """Let multiply-add pairs become `fma`, as CUDA does by default; under fastmath also let division and square root be
-    approximate, as nvcc's -use_fast_math does. Source: LLVM Language Reference, "Fast-Math Flags"."""
-    text = _ARITHMETIC.sub(r"\1 contract ", text)
+    """Let multiply-add pairs of floats become `fma`, as CUDA does by default; halves round at each step, as NumPy's do.
+
+    Under fastmath halves are joined too, and division and square root may be approximate, as with nvcc's
+    -use_fast_math. Source: LLVM Language Reference, "Fast-Math Flags".
+    """
+    text = (_ARITHMETIC if fastmath else _ARITHMETIC_OF_FLOATS).sub(r"\1 contract ", text)
     if fastmath:
         text = _DIVISION.sub(r"\1 afn arcp ", text)
         text = _SQUARE_ROOT.sub(r"\1 afn ", text)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.base.backend import whole_words
 from numba_gpucore.base.errors import DeviceMemoryError
 from numba_ptxplus.driver.context import PrimaryContext
 from numba_ptxplus.driver.failures import check
@@ -60,12 +61,12 @@ def _release(context: PrimaryContext, free: Callable[[int], Any], address: int) 
 
 
 def allocate_device(context: PrimaryContext, nbytes: int) -> CudaMemory:
-    """`nbytes` bytes on the device, aligned to 256. Raises CudaMemoryError."""
+    """`nbytes` bytes on the device in whole words, aligned to 256. Raises CudaMemoryError."""
     driver = context.driver
     if nbytes == 0:
         return CudaMemory(context, 0, 0, driver.cuMemFree)
     with context:
-        address = int(check(driver.cuMemAlloc(nbytes), f"allocating {nbytes} bytes on the device"))
+        address = int(check(driver.cuMemAlloc(whole_words(nbytes)), f"allocating {nbytes} bytes on the device"))
     return CudaMemory(context, address, nbytes, driver.cuMemFree)
 
 

@@ -23,7 +23,7 @@ FEATURES = frozenset({"float64", "atomic64", "recursion"})
 #: What the refusal of a program that needs such a feature says.
 REFUSALS = {"float64": "float64", "atomic64": "an atomic operation on 64-bit integers", "recursion": "calls itself"}
 TOPICS = (
-    "places", "barriers", "memory", "atomics", "warps", "numbers", "math", "libdevice", "arrays", "python", "calls",
+    "places", "barriers", "memory", "atomics", "warps", "numbers", "halves", "math", "libdevice", "arrays", "python", "calls",
 )  # fmt: skip
 
 

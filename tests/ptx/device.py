@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.artifact import Artifact
-from numba_gpucore.base.backend import LaunchConfig, Limits
+from numba_gpucore.base.backend import LaunchConfig, Limits, whole_words
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_gpucore.launch.platform import Platform
@@ -38,7 +38,7 @@ class PtxMemory:
     """An allocation of the machine; given back when garbage collected."""
 
     def __init__(self, memory: GlobalMemory, nbytes: int):
-        self.address = memory.allocate(nbytes)
+        self.address = memory.allocate(whole_words(nbytes))
         self.nbytes = nbytes
         self._release = weakref.finalize(self, memory.release, self.address)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numba_gpucore import language
+from numba_gpucore.compile.lower.float_math import layout_of
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import cgutils, types
 
@@ -70,7 +71,7 @@ for _function in OPERATIONS:
 
 def _update_float_extreme(builder, pointer, value, replaces_while: str):
     """`cmpxchg` until memory holds the extreme or no longer compares `replaces_while` (ordered) to `value`."""
-    int_type = ir.IntType({ir.FloatType(): 32, ir.DoubleType(): 64}[value.type])
+    int_type = layout_of(value.type).int_type
     int_pointer = builder.bitcast(pointer, int_type.as_pointer())
     new_bits = builder.bitcast(value, int_type)
     start = builder.load_atomic(int_pointer, ORDERING, align=int_type.width // 8)
@@ -96,8 +97,8 @@ def _update_float_extreme(builder, pointer, value, replaces_while: str):
 def _compare_and_swap(builder, pointer, old, value):
     """`cmpxchg` on the bits of integers or floats; the value that memory held."""
     value_type = value.type
-    if isinstance(value_type, (ir.FloatType, ir.DoubleType)):
-        int_type = ir.IntType(32 if isinstance(value_type, ir.FloatType) else 64)
+    if not isinstance(value_type, ir.IntType):
+        int_type = layout_of(value_type).int_type
         pointer = builder.bitcast(pointer, int_type.as_pointer())
         old, value = builder.bitcast(old, int_type), builder.bitcast(value, int_type)
     seen = builder.extract_value(builder.cmpxchg(pointer, old, value, ORDERING, ORDERING), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numba_gpucore import language
-from numba_gpucore.compile.lower.float_math import call_llvm, call_math
+from numba_gpucore.compile.lower.float_math import call_llvm, call_math, call_real
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import types
 
@@ -46,7 +46,7 @@ def lower_ffs(context, builder, sig, args):
 
 @lower(language.fma, types.Any, types.Any, types.Any)
 def lower_fma(_context, builder, _sig, args):
-    return call_llvm(builder, "llvm.fma", *args)
+    return call_real(builder, "fma", *args)
 
 
 @lower(language.cbrt, types.Any)

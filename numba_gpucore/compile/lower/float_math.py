@@ -71,7 +71,8 @@ LLVM_NAMES = {
 
 def call_real(builder, name: str, *args):
     """The function of reals that C calls `name`."""
-    llvm_name = LLVM_NAMES.get(name)
+    is_half_fma = name == "fma" and isinstance(args[0].type, ir.HalfType)
+    llvm_name = None if is_half_fma else LLVM_NAMES.get(name)
     return call_llvm(builder, llvm_name, *args) if llvm_name else call_math(builder, name, *args)
 
 

@@ -7,6 +7,7 @@ import math
 from llvmlite import ir
 
 from numba_gpucore import language
+from numba_gpucore.base.backend import whole_words
 from numba_gpucore.compile.intrinsics import shared_symbol
 from numba_gpucore.compile.llvm_calls import POINTER, call_intrinsic, call_placeholder, context_pointer
 from numba_gpucore.compile.lower.registry import lower
@@ -59,7 +60,7 @@ def _lower_shared_array(context, builder, sig, _args):
         count = builder.udiv(call_intrinsic(builder, "gpu.dynamic_shared_nbytes"), item_nbytes)
         return make_c_array(context, builder, type_, call_intrinsic(builder, "gpu.dynamic_shared"), [count])
     alignment = literal_alignment(sig.args[2]) if len(sig.args) == 3 else None
-    nbytes = math.prod(extents) * _item_nbytes(context, type_)
+    nbytes = whole_words(math.prod(extents) * _item_nbytes(context, type_))
     align = alignment or max(MIN_SHARED_ALIGN_NBYTES, _align_nbytes(context, type_))
     symbol = shared_symbol(_next_shared_name(builder), nbytes, align)
     data = call_placeholder(builder, symbol, POINTER, context_pointer(builder))

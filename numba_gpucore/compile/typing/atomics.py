@@ -8,7 +8,7 @@ from numba_gpucore.compile.typing.registry import declare_typer
 
 UNSIGNED = (types.uint32, types.uint64)
 INTEGERS = (types.int32, types.int64, *UNSIGNED)
-NUMBERS = (*INTEGERS, types.float32, types.float64)
+NUMBERS = (*INTEGERS, types.float16, types.float32, types.float64)
 
 #: Updates with one operand, and the item types that they take. CUDA C++ Programming Guide, "Atomic Functions".
 ITEM_TYPES = {

@@ -48,6 +48,31 @@ template <typename T, typename F> inline T __msl_map(T x, T y, F f) {
   }
 }
 
+// clang has no fma of halves where the processor has none: it takes that of floats and rounds again. Here the float is
+// rounded to odd where it is not exact, so that the second rounding cannot go wrong (Boldo and Melquiond, 2008).
+inline half __msl_fma_half(half a, half b, half c) {
+#pragma clang fp contract(off)
+  float product = (float)a * (float)b, wide = c; // the product is exact
+  float sum = product + wide, other = sum - product;
+  float error = (product - (sum - other)) + (wide - other);
+  uint bits = as_type<uint>(sum);
+  if (error != 0 && __builtin_elementwise_abs(sum) < INFINITY && !(bits & 1))
+    sum = as_type<float>((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+  return (half)sum;
+}
+template <typename T> inline T __msl_fma(T a, T b, T c) {
+  if constexpr (!__is_same(typename __msl_vt<T>::elem, half))
+    return __builtin_elementwise_fma(a, b, c);
+  else if constexpr (__msl_vt<T>::n == 1)
+    return __msl_fma_half(a, b, c);
+  else {
+    T r;
+    for (int i = 0; i < __msl_vt<T>::n; i++)
+      r[i] = __msl_fma_half(a[i], b[i], c[i]);
+    return r;
+  }
+}
+
 #define MSL_FLOAT_FUNCS(T, I)                                                                                 \
   inline T sin(T x) { return __builtin_elementwise_sin(x); }                                                  \
   inline T cos(T x) { return __builtin_elementwise_cos(x); }                                                  \
@@ -89,7 +114,7 @@ template <typename T, typename F> inline T __msl_map(T x, T y, F f) {
   inline T fract(T x) { return x - __builtin_elementwise_floor(x); }                                          \
   inline T fabs(T x) { return __builtin_elementwise_abs(x); }                                                 \
   inline T abs(T x) { return __builtin_elementwise_abs(x); }                                                  \
-  inline T fma(T a, T b, T c) { return __builtin_elementwise_fma(a, b, c); }                                  \
+  inline T fma(T a, T b, T c) { return __msl_fma(a, b, c); }                                                  \
   inline T fmod(T x, T y) {                                                                                   \
     return __msl_map(x, y, [](float a, float b) { return fmodf(a, b); });                                     \
   }                                                                                                           \

@@ -1,0 +1,76 @@
+"""Lowering of what Numba has for float and double only. Before: half_typing. After: target context.
+
+A half is LLVM's `half`, on which most of Numba's lowering works as it is: + - * and comparisons, casts, `abs`. What is
+here divides, or computes as float and rounds once, as NumPy does.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from numba_gpucore.compile.lower import float_math
+from numba_gpucore.compile.lower.registry import lower
+from numba_gpucore.compile.numba_api import cgutils, types, ufunc_db
+
+
+def lower_half_division(context, builder, _sig, args):
+    if context.error_model.raise_on_fp_zero_division:
+        is_zero = builder.fcmp_ordered("==", args[1], args[1].type(0.0))
+        with cgutils.if_unlikely(builder, is_zero):
+            context.error_model.fp_zero_division(builder, ("division by zero",))
+    return builder.fdiv(*args)
+
+
+for _function in (operator.truediv, operator.itruediv):
+    lower(_function, types.float16, types.float16)(lower_half_division)
+
+
+def compute_as_float(context, builder, function, sig, args):
+    """Call `function` with floats in place of halves; halves of the result are rounded from floats."""
+    wide = [types.float32 if type_ == types.float16 else type_ for type_ in sig.args]
+    resolved = context.typing_context.resolve_value_type(function)
+    wide_sig = resolved.get_call_type(context.typing_context, tuple(wide), {})
+    values = [context.cast(builder, *cast) for cast in zip(args, sig.args, wide_sig.args, strict=True)]
+    result = context.get_function(resolved, wide_sig)(builder, values)
+    return context.cast(builder, result, wide_sig.return_type, sig.return_type)
+
+
+def _lower_as_float(function, *arg_types) -> None:
+    @lower(function, *arg_types)
+    def implement(context, builder, sig, args):
+        return compute_as_float(context, builder, function, sig, args)
+
+
+# Multiplying halves would round at each step.
+for _function in (operator.pow, operator.ipow, pow):
+    for _exponent in (types.int32, types.int64, types.uint64, types.IntegerLiteral):
+        _lower_as_float(_function, types.float16, _exponent)
+
+
+def lower_nextafter(_context, builder, _sig, args):
+    return float_math.call_real(builder, "nextafter", *args)
+
+
+def lower_spacing(_context, builder, _sig, args):
+    """The distance to the next half above, which is never negative: so NumPy has it for halves (but for no others)."""
+    (value,) = args
+    above = float_math.call_real(builder, "nextafter", value, value.type(float("inf")))
+    is_infinite = float_math.is_infinite(builder, value)
+    return builder.select(is_infinite, value.type(float("nan")), builder.fsub(above, value))
+
+
+def _lower_ufuncs() -> None:
+    for ufunc in ufunc_db.get_ufuncs():
+        if ufunc is np.nextafter:
+            lower(ufunc, types.float16, types.float16)(lower_nextafter)
+        elif ufunc is np.spacing:
+            lower(ufunc, types.float16)(lower_spacing)
+        elif ufunc is np.ldexp:
+            _lower_as_float(ufunc, types.float16, types.Integer)
+        else:
+            _lower_as_float(ufunc, *[types.float16] * ufunc.nin)
+
+
+_lower_ufuncs()
