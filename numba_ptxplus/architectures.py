@@ -54,6 +54,18 @@ def arch_for_device(major: int, minor: int) -> str:
     return max(known, key=_capability)
 
 
+def older_archs(arch: str) -> tuple[str, ...]:
+    """The architectures of the same generation whose machine code runs on `arch` too, best first.
+
+    Source: CUDA C++ Programming Guide, "Binary Compatibility": a cubin runs on later minor versions; those whose name
+    ends in a letter run on no other.
+    """
+    newest = _capability(arch.rstrip("af"))
+    portable = [older for older in ARCHITECTURES if older[-1].isdigit() and older != arch]
+    fitting = [older for older in portable if (newest[0], 0) <= _capability(older) <= newest]
+    return tuple(sorted(fitting, key=_capability, reverse=True))
+
+
 def _capability(arch: str) -> tuple[int, int]:
     digits = arch.removeprefix("sm_")
     return int(digits[:-1]), int(digits[-1])

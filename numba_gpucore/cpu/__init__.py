@@ -10,6 +10,7 @@ from typing import cast
 from numba_gpucore.base.backend import Backend, Device
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.versions import version_of
+from numba_gpucore.cpu.arch import older_archs, parse_arch
 from numba_gpucore.cpu.device import CpuDevice
 
 
@@ -29,4 +30,7 @@ BACKEND = Backend(
     count_devices=lambda: 1,
     open_device=_open_device,
     codegen="numba_gpucore.cpu.codegen:CODEGEN",
+    parse_arch=parse_arch,
+    older_archs=older_archs,
+    checks_bounds=True,
 )

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import platform
 import sys
+from typing import Any
+
+from numba_gpucore.base.errors import OptionError
 
 #: Flags as Linux prints them in /proc/cpuinfo; each level includes those before it.
 _X86_64_LEVELS = (
@@ -18,6 +21,37 @@ _X86_64_LEVELS = (
 
 #: After a level: vectors of 512 bits are worth their while.
 WIDE_SUFFIX = "-512bit"
+
+
+#: The level below all others, which every processor of a kind has.
+_X86_64_BASE = "x86-64"
+_ARM64_LEVELS = ("apple-m1", "generic")
+
+
+def parse_arch(text: Any) -> str:
+    """The architecture that a user names: a level, for this system or for the one named behind it.
+
+    Raises OptionError for anything else.
+    """
+    level, system = str(text), sys.platform
+    for known in ("linux", "darwin", "win32"):
+        if level.endswith(f"-{known}"):
+            level, system = level.removesuffix(f"-{known}"), known
+    levels = (_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS), *_ARM64_LEVELS)
+    if level.removesuffix(WIDE_SUFFIX) not in levels:
+        raise OptionError(f"unknown processor level {str(text)!r}; known are {', '.join(levels)}")
+    return f"{level}-{system}"
+
+
+def older_archs(arch: str) -> tuple[str, ...]:
+    """The architectures whose objects run on `arch` too, best first."""
+    level, _, system = arch.rpartition("-")
+    levels = [_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS)]
+    narrow = level.removesuffix(WIDE_SUFFIX)
+    if narrow not in levels:
+        return ()
+    below = levels[: levels.index(narrow) + (narrow != level)]
+    return tuple(f"{name}-{system}" for name in reversed(below))
 
 
 def host_arch() -> str:
@@ -40,7 +74,7 @@ def _host_level() -> str:
 
 def x86_64_level(flags: set[str]) -> str:
     """The highest level whose flags are all there."""
-    found = "x86-64"
+    found = _X86_64_BASE
     for level, needed in _X86_64_LEVELS:
         if not flags.issuperset(needed.split()):
             break

@@ -18,7 +18,7 @@ from pathlib import Path
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import CacheWarning
-from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.entry_file import DamagedEntry, decode_entry, encode_entry
@@ -26,6 +26,9 @@ from numba_gpucore.launch.entry_file import DamagedEntry, decode_entry, encode_e
 ENTRY_SUFFIX = ".gpukernel"
 _LOCK_SUFFIX = ".lock"
 _TEMPORARY_SUFFIX = ".tmp"
+_TEXT_SUFFIX = ".txt"
+#: A temporary file this old belongs to a process that died.
+_TEMPORARY_TIMEOUT_S = 3600.0
 #: Windows turns line ends into its own without it.
 _BINARY = getattr(os, "O_BINARY", 0)
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
@@ -91,22 +94,43 @@ class DiskCache:
     def store_data(self, name: str, data: bytes) -> bool:
         """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
         try:
-            self._make_folder()
-            temporary = self.folder / f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
-            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                os.replace(temporary, self.folder / name)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            self._write(name, data)
         except OSError as error:
             self._warn(f"compiled kernels cannot be kept in {self.folder}: {error}")
             return False
         self._remove_least_recently_used()
         return True
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Write a file so that others see it whole or not at all. Raises OSError."""
+        self._make_folder()
+        temporary = self.folder / f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, self.folder / name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def remember(self, name: str, compute: Callable[[], str]) -> str:
+        """A text that is computed once: the file `name` keeps it, where the folder takes it and can be trusted."""
+        path = self.folder / (name + _TEXT_SUFFIX)
+        try:
+            if not self._objection_to(self.folder.stat(), self.folder):
+                with open(path, "rb") as file:
+                    objection = self._objection_to(os.fstat(file.fileno()), path)
+                    text, _, digest = file.read().decode("utf-8", "replace").partition("\n")
+                if not objection and digest == digest_key_text(text):
+                    return text
+        except OSError:
+            pass
+        text = compute()
+        with contextlib.suppress(OSError):
+            self._write(path.name, f"{text}\n{digest_key_text(text)}".encode())
+        return text
 
     @contextlib.contextmanager
     def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
@@ -153,11 +177,21 @@ class DiskCache:
         return [path for _time, path in sorted(dated)]
 
     def clear(self) -> int:
-        """Delete every entry; how many there were."""
+        """Delete every entry, and what processes that died have left; how many entries there were."""
         paths = self.entries()
-        for path in paths:
+        for path in (*paths, *self._files("*" + _TEXT_SUFFIX), *self._files("*" + _LOCK_SUFFIX)):
             path.unlink(missing_ok=True)
+        self._remove_old_temporaries(0.0)
         return len(paths)
+
+    def _files(self, pattern: str) -> list[Path]:
+        return list(self.folder.glob(pattern)) if self.folder.is_dir() else []
+
+    def _remove_old_temporaries(self, age_s: float) -> None:
+        for path in self._files("*" + _TEMPORARY_SUFFIX):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime >= age_s:
+                    path.unlink()
 
     def _make_folder(self) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -176,6 +210,7 @@ class DiskCache:
         return ""
 
     def _remove_least_recently_used(self) -> None:
+        self._remove_old_temporaries(_TEMPORARY_TIMEOUT_S)
         sizes = []
         for path in self.entries():
             with contextlib.suppress(OSError):

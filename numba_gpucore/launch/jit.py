@@ -24,10 +24,12 @@ _NOT_OFFERED = {"link": "linking foreign code", "abi": "a foreign calling conven
 def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     """`@jit`, `@jit()`, `@jit(signature)`, `@jit([signatures])`, `@jit(device=True)`, `jit(function)`.
 
+    warm: signatures that `python -m numba_metal warm` and the build hook compile; any others can be called too.
     Returns a Kernel or DeviceFunction, or a decorator that makes one. Raises OptionError.
     """
     signatures, function = _split_first_argument(func_or_sig, keywords.pop("argtypes", None))
     extensions = tuple(keywords.pop("extensions", None) or ())
+    to_warm = _check_warm_list(keywords.pop("warm", None))
     options = platform.target.options_class.from_keywords(_known_keywords(keywords))
     if options.debug and options.opt and platform.target.speaks_as_cuda:
         advice.warn_about_debug_and_opt()
@@ -41,7 +43,7 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
             raise OptionError(f"'{py_func.__name__}' is an async function, which cannot be a kernel")
         if options.device:
             return DeviceFunction(py_func, platform, options, signatures)
-        kernel = Kernel(py_func, platform, options, tuple(map(kernel_arg_types, signatures)), extensions)
+        kernel = Kernel(py_func, platform, options, tuple(map(kernel_arg_types, signatures)), extensions, to_warm)
         kernel.compile_declared()
         return kernel
 
@@ -58,6 +60,14 @@ def _split_first_argument(func_or_sig: Any, argtypes: Any) -> tuple[tuple[Any, .
     if is_signature(func_or_sig):
         return (func_or_sig,), None
     return (), func_or_sig
+
+
+def _check_warm_list(signatures: Any) -> tuple[Any, ...]:
+    if signatures is None:
+        return ()
+    if not isinstance(signatures, list) or not all(map(is_signature, signatures)):
+        raise OptionError(f'warm must be a list of signatures, such as ["void(float32[::1])"], not {signatures!r}')
+    return tuple(signatures)
 
 
 def is_signature(value: Any) -> bool:

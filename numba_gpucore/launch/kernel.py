@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
-from numba_gpucore.base.backend import Device, LaunchConfig, Program
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.backend import Backend, Device, LaunchConfig, Program
 from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
 from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
@@ -48,8 +49,8 @@ _DEFAULT_FORALL_BLOCK = 256
 class Kernel(KernelReports):
     """A Python function that runs on a device, once for each thread: `kernel[grid, block](*args)`.
 
-    signatures: argument types that the decorator declared; then only these can be called. Launches from several threads
-    may overlap; only compiling takes turns.
+    signatures: argument types that the decorator declared; then only these can be called. to_warm: signatures to
+    compile ahead of time. Launches from several threads may overlap; only compiling takes turns.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Kernel(KernelReports):
         options: KernelOptions,
         signatures: tuple[ArgTypes, ...] = (),
         extensions: tuple[Any, ...] = (),
+        to_warm: tuple[Any, ...] = (),
     ):
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
@@ -67,6 +69,7 @@ class Kernel(KernelReports):
         self.extensions = list(extensions)
         self.specializations: dict[ArgTypes, Kernel] = {}
         self._declared = signatures
+        self._to_warm = to_warm
         self._warns = platform.target.speaks_as_cuda
         self._programs = ProgramTable(py_func, platform, options)
         self._table: dict[Hashable, _Entry] = {}
@@ -224,9 +227,22 @@ class Kernel(KernelReports):
     def compile_declared(self) -> None:
         """Compile the signatures that the decorator was given, so that what is wrong with them shows there."""
         session = default_session()
+        if session.defers_declared:
+            return
         with session.miss_lock:
             for types in self._declared:
                 self._programs.artifact_for(session.current_device(self.platform), types)
+
+    def types_to_warm(self) -> tuple[ArgTypes, ...]:
+        """Argument types to compile ahead of time: of declared signatures, else of the decorator's list `warm`."""
+        types = self._declared or tuple(map(kernel_arg_types, self._to_warm))
+        for one in types:
+            self._require_count(one)
+        return types
+
+    def request_for_arch(self, arch: str, types: ArgTypes) -> tuple[CompileRequest, Backend]:
+        """What compiling for an architecture of any back-end of the target takes. Raises OptionError."""
+        return self._programs.request_for_arch(arch, types)
 
     def specialize(self, *args: Any) -> Kernel:
         """A kernel for the types of these arguments only; types may stand for arguments. The same one each time."""

@@ -12,6 +12,7 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend, Device, Program
+from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.settings import Settings
@@ -45,6 +46,19 @@ class ProgramTable:
         """The same for an architecture of the target's own GPUs, which need not be here. Raises OptionError."""
         backend = default_session().backend(self._platform, self._platform.target.backends[0])
         return self._make_request(backend, backend.parse_arch(arch), arg_types, checks_bounds=False)
+
+    def request_for_arch(self, arch: str, arg_types: ArgTypes) -> tuple[CompileRequest, Backend]:
+        """The same for an architecture of any back-end of the target, with that back-end. Raises OptionError."""
+        objections = []
+        for kind in self._platform.target.backends:
+            backend = default_session().backend(self._platform, kind)
+            try:
+                name = backend.parse_arch(arch)
+            except OptionError as error:
+                objections.append(str(error))
+                continue
+            return self._make_request(backend, name, arg_types, backend.checks_bounds), backend
+        raise OptionError("; ".join(objections))
 
     def passed_types(self, arg_types: ArgTypes) -> ArgTypes:
         """The types as which arguments of these types are passed. Passing those again changes nothing."""

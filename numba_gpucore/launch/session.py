@@ -28,12 +28,14 @@ class Session:
 
     A target's device is that of the thread's last `select_device`, else the first device of the first back-end that
     has one. The environment variable `target.device_variable` narrows the back-ends to one; "auto" takes all.
+    defers_declared: decorators do not compile declared signatures, since whoever imports them does (`warm`).
     """
 
     def __init__(self, environ: Mapping[str, str] = os.environ):
         self._environ = environ
         self.settings = Settings.from_environment(environ)
         self.store = KernelStore(self.settings)
+        self.defers_declared = False
         self._forget_devices()
 
     def _forget_devices(self) -> None:

@@ -19,6 +19,7 @@ from numba_gpucore import __version__
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.own_source import digest_own_source, read_shipped_digest, state_of_own_source
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.site import Frame, Site
@@ -40,15 +41,15 @@ class CacheStats:
 
 
 class KernelStore:
-    """The layers of one process. keeps: False compiles on a miss as ever, but leaves the disk as it is."""
+    """The layers of one process."""
 
-    def __init__(self, settings: Settings, keeps: bool = True):
+    def __init__(self, settings: Settings):
         self._settings = settings
-        self._keeps = keeps
         self._user = DiskCache(
             settings.cache_folder, max_nbytes=settings.cache_max_nbytes, trusted=settings.trusts_cache
         )
         self._warm: dict[str, DiskCache | None] = {}
+        self._own_source: str | None = None
 
     def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
@@ -58,42 +59,67 @@ class KernelStore:
         if print_.digest is None:
             self._note(request, stats.misses, (signature, f"cannot be cached: {print_.obstacle}"))
             return self._compile(request)
-        key = make_key(request, backend, print_.digest)
-        found, reason = self._find(request, key, writes)
+        key = make_key(request, backend, print_.digest, self.own_source())
+        found, reason = self._find(request, backend, key, writes)
         if found is not None:
             self._note(request, stats.hits, signature)
             return rebase_sites(found, print_)
         self._note(request, stats.misses, (signature, reason))
-        if not (writes and self._keeps):
+        if not writes:
             return self._compile(request)
         return self._compile_and_keep(request, key, print_)
+
+    def reason_to_compile(self, request: CompileRequest, backend: Backend) -> str | None:
+        """Why a request would be compiled; None if it would be found."""
+        print_ = fingerprint(request.py_func)
+        if print_.digest is None:
+            return f"cannot be cached: {print_.obstacle}"
+        key = make_key(request, backend, print_.digest, self.own_source())
+        found, reason = self._find(request, backend, key, self._writes(request))
+        return reason if found is None else None
 
     def _writes(self, request: CompileRequest) -> bool:
         wanted = request.options.cache
         return self._settings.caches_by_default if wanted is None else wanted
 
-    def _find(self, request: CompileRequest, key: CacheKey, reads_user: bool) -> tuple[Artifact | None, str]:
+    def own_source(self) -> str:
+        """The digest of our own source. In a checkout the cache folder remembers it, so that it is computed once."""
+        if self._own_source is None:
+            self._own_source = read_shipped_digest() or self._user.remember(
+                f"own_source_{state_of_own_source()}", digest_own_source
+            )
+        return self._own_source
+
+    def _find(
+        self, request: CompileRequest, backend: Backend, key: CacheKey, reads_user: bool
+    ) -> tuple[Artifact | None, str]:
         reason = "caching is off; set NUMBA_CACHE_DIR or cache=True"
-        for layer, layer_key in self._layers(request, key, reads_user):
+        for layer, layer_key in self._layers(request, backend, key, reads_user):
             lookup = layer.find(layer_key, request.arg_types)
             if lookup.artifact is not None:
                 return lookup.artifact, lookup.reason
             reason = lookup.reason
         return None, reason
 
-    def _layers(self, request: CompileRequest, key: CacheKey, reads_user: bool) -> Iterator[tuple[DiskCache, CacheKey]]:
+    def _layers(
+        self, request: CompileRequest, backend: Backend, key: CacheKey, reads_user: bool
+    ) -> Iterator[tuple[DiskCache, CacheKey]]:
         if reads_user:
             yield self._user, key
         warm = self._warm_layer(request.py_func.__module__ or "") if request.options.cache is not False else None
         if warm is not None:
-            yield warm, key.without_versions()
+            # A package ships for few architectures, which newer devices run too.
+            for arch in (request.arch, *backend.older_archs(request.arch)):
+                yield warm, replace(key, arch=arch).without_versions()
 
     def _warm_layer(self, module_name: str) -> DiskCache | None:
         package = module_name.partition(".")[0]
         if package not in self._warm:
             folder = warm_folder_of(package)
             exists = folder is not None and folder.is_dir()
-            self._warm[package] = DiskCache(folder, writable=False) if exists and folder is not None else None
+            # Whoever wrote the package's modules, which Python runs, wrote the kernels beside them.
+            trusted = DiskCache(folder, writable=False, trusted=True) if exists and folder is not None else None
+            self._warm[package] = trusted
         return self._warm[package]
 
     def _compile_and_keep(self, request: CompileRequest, key: CacheKey, print_: Fingerprint) -> Artifact:
@@ -118,8 +144,8 @@ class KernelStore:
             print(f"[cache] {request.py_func.__qualname__}: {event}", file=sys.stderr)
 
 
-def make_key(request: CompileRequest, backend: Backend, digest: str) -> CacheKey:
-    """The key of a request whose function has the fingerprint `digest`."""
+def make_key(request: CompileRequest, backend: Backend, digest: str, own_source: str) -> CacheKey:
+    """The key of a request whose function has the fingerprint `digest`. own_source: a digest of our own source."""
     return CacheKey(
         fingerprint=digest,
         kernel_name=request.py_func.__qualname__,
@@ -132,7 +158,7 @@ def make_key(request: CompileRequest, backend: Backend, digest: str) -> CacheKey
         bytecode_magic=importlib.util.MAGIC_NUMBER.hex(),
         versions=(
             *((name, version_of(name)) for name in _VERSIONED_PACKAGES),
-            ("numba-metal", __version__),
+            ("numba-metal", f"{__version__} {own_source}"),
             ("toolchain", backend.toolchain_id()),
         ),
     )

@@ -1,4 +1,4 @@
-"""`python -m numba_metal run|cache|warm …`, for every target. Before: the command line. After: cuda_api.run, launch.cache.
+"""`python -m numba_metal run|cache|warm …`, for every target. Before: the command line. After: cuda_api.run, warm.
 
 Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
 """
@@ -17,9 +17,9 @@ from numba_gpucore.cuda_api.run import run_command
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.warm.archive import export_entries, import_entries
-from numba_gpucore.warm.compile_modules import kernels_of, warm_modules
+from numba_gpucore.warm.compile_modules import WarmReport, kernels_of, parse_task, run_tasks
+from numba_gpucore.warm.progress import ProgressBar
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -47,8 +47,8 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     )
     actions.add_parser("list", help="show every entry").set_defaults(run=_list)
     actions.add_parser("clear", help="delete every entry").set_defaults(run=_clear)
-    verify = actions.add_parser("verify", help="exit with 1 if a declared signature in MODULE is not in the cache")
-    verify.add_argument("modules", nargs="+", metavar="MODULE")
+    verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
+    verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
     verify.set_defaults(run=_verify)
     export = actions.add_parser("export", help="write every entry into a tar file")
     export.add_argument("file", type=Path, metavar="FILE")
@@ -56,8 +56,16 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     import_ = actions.add_parser("import", help="take the entries of a tar file that `export` wrote")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.set_defaults(run=_import)
-    warm = commands.add_parser("warm", help="compile the declared signatures of every kernel in MODULE into the cache")
-    warm.add_argument("modules", nargs="+", metavar="MODULE")
+    warm = commands.add_parser("warm", help="compile kernels into the cache: declared signatures and lists `warm=[…]`")
+    warm.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
+    warm.add_argument(
+        "--arch",
+        action="append",
+        default=[],
+        metavar="ARCH",
+        help="compile for this architecture, such as sm_90, msl3.1 or x86-64-v3, instead of this machine's device; "
+        "may be given several times",
+    )
     warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
     warm.set_defaults(run=_warm)
     return parser
@@ -89,16 +97,20 @@ def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:
 
 
 def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
-    """Import modules, which looks up every declared signature; what had to be compiled is not kept."""
+    """Look up what `warm` would compile. Compiles nothing."""
     session = default_session()
-    session.store = KernelStore(session.settings, keeps=False)
+    session.defers_declared = True
     n_hits, n_misses = 0, 0
-    for name in options.modules:
-        for kernel in kernels_of(name):
-            n_hits += len(kernel.stats.hits)
-            n_misses += len(kernel.stats.misses)
-            for signature, reason in kernel.stats.misses:
-                print(f"miss: {name}:{kernel.py_func.__qualname__}({', '.join(signature)}): {reason}")
+    for task in map(parse_task, options.modules):
+        for kernel in kernels_of(task.module, task.kernel):
+            arch = session.current_device(kernel.platform).arch
+            for types in kernel.types_to_warm():
+                reason = session.store.reason_to_compile(*kernel.request_for_arch(arch, types))
+                n_hits += reason is None
+                n_misses += reason is not None
+                if reason is not None:
+                    name = f"{task.module}:{kernel.py_func.__qualname__}"
+                    print(f"miss: {name}({', '.join(map(str, types))}): {reason}")
     print(f"{n_hits} found, {n_misses} missing")
     return 1 if n_misses else 0
 
@@ -117,16 +129,27 @@ def _import(cache: DiskCache, options: argparse.Namespace) -> int:
 
 
 def _warm(_cache: DiskCache, options: argparse.Namespace) -> int:
+    tasks = [parse_task(text, options.arch) for text in dict.fromkeys(options.modules)]
     status = 0
-    modules = list(dict.fromkeys(options.modules))
-    for number, report in enumerate(warm_modules(modules, options.jobs), start=1):
-        start = f"[{number}/{len(modules)}] {report.module}: "
-        if report.failure is not None:
-            print(f"{start}{report.failure}", file=sys.stderr, flush=True)
-            status = 1
-            continue
-        print(f"{start}{report.n_compiled} compiled, {report.n_known} known, {report.seconds:.1f} s", flush=True)
-        if report.n_unkept:
-            print(f"{report.n_unkept} were not kept: set NUMBA_CACHE_DIR, or write cache=True", file=sys.stderr)
-            status = 1
+    with ProgressBar(len(tasks)) as bar:
+        for report in run_tasks(tasks, options.jobs):
+            bar.advance()
+            status |= _tell(report, bar)
     return status
+
+
+def _tell(report: WarmReport, bar: ProgressBar) -> int:
+    """Print what became of a task; 1 where something is wrong."""
+    if report.failure is not None:
+        bar.print(f"{report.name}: {report.failure}", sys.stderr)
+        return 1
+    njit = f"; @njit: {report.n_njit_compiled} compiled, {report.n_njit_known} known"
+    has_njit = report.n_njit_compiled + report.n_njit_known > 0
+    bar.print(
+        f"{report.name}: {report.n_compiled} compiled, {report.n_known} known{njit if has_njit else ''}, "
+        f"{report.seconds:.1f} s"
+    )
+    if report.n_unkept:
+        bar.print(f"{report.n_unkept} were not kept: set NUMBA_CACHE_DIR, or write cache=True", sys.stderr)
+        return 1
+    return 0

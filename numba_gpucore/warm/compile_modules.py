@@ -1,64 +1,129 @@
-"""Fill the cache with the declared signatures of modules. Before: warm.command. After: launch.store.
+"""Compile the kernels of modules ahead of time. Before: warm.command, warm.build. After: launch.store, launch.cache.
 
-Decorating a kernel that declares signatures compiles them and keeps the results, so importing a module is all there is
-to do; a process for each module does it in parallel.
+Kernels tell which signatures they want compiled: those that they declare, else their decorator's list `warm`. A process
+for each module imports it and compiles, so modules are done in parallel. Numba's own `@njit(cache=True)` functions with
+signatures are compiled and kept by Numba when the module is imported.
 """
 
 from __future__ import annotations
 
 import importlib
 import multiprocessing
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import Any
 
 from numba_gpucore.launch.kernel import Kernel
-from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.session import Session, default_session
+from numba_gpucore.launch.store import CacheStats
+
+
+@dataclass(frozen=True)
+class WarmTask:
+    """What one process does. archs: what to compile for, each by the back-end that knows it; empty: this machine's
+    device. kernel: the one to compile; None means all of the module."""
+
+    module: str
+    kernel: str | None = None
+    archs: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.module if self.kernel is None else f"{self.module}:{self.kernel}"
 
 
 @dataclass(frozen=True)
 class WarmReport:
-    """What became of a module's declared signatures. n_unkept: compiled, but for kernels that are not cached.
-
-    failure: why the module could not be imported; None if it could.
+    """What became of a task. n_unkept: compiled, but for kernels that are not cached. n_njit_known, n_njit_compiled:
+    signatures of Numba's cached functions. failure: why the task failed; None if it did not.
     """
 
-    module: str
+    name: str
     n_known: int = 0
     n_compiled: int = 0
     n_unkept: int = 0
+    n_njit_known: int = 0
+    n_njit_compiled: int = 0
     seconds: float = 0.0
     failure: str | None = None
 
 
-def warm_modules(modules: Sequence[str], n_jobs: int) -> Iterator[WarmReport]:
-    """Import modules in processes of their own, `n_jobs` at a time; reports in the order in which they end."""
+def parse_task(text: str, archs: Sequence[str] = ()) -> WarmTask:
+    """A task from `MODULE` or `MODULE:KERNEL`."""
+    module, _, kernel = text.partition(":")
+    return WarmTask(module, kernel or None, tuple(archs))
+
+
+def run_tasks(
+    tasks: Sequence[WarmTask], n_jobs: int, run: Callable[[WarmTask], WarmReport] | None = None
+) -> Iterator[WarmReport]:
+    """Run tasks in processes of their own, `n_jobs` at a time; reports in the order in which they end."""
     # spawn: a fresh interpreter, since compilers and devices do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(n_jobs, len(modules)), mp_context=context) as pool:
-        for future in as_completed([pool.submit(_warm_module, module) for module in modules]):
+    with ProcessPoolExecutor(max(1, min(n_jobs, len(tasks))), mp_context=context) as pool:
+        for future in as_completed([pool.submit(run or warm_task, task) for task in tasks]):
             yield future.result()
 
 
-def kernels_of(module_name: str) -> list[Kernel]:
-    """The kernels that a module's names stand for, once each, in order. Raises what importing it raises."""
-    values = vars(importlib.import_module(module_name)).values()
-    return list(dict.fromkeys(value for value in values if isinstance(value, Kernel)))
+def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]:
+    """The kernels that a module's names stand for, once each, in order; or the one of that name.
+
+    Raises what importing the module raises, and ValueError where it has no such kernel.
+    """
+    values = vars(importlib.import_module(module_name))
+    if kernel_name is None:
+        return list(dict.fromkeys(value for value in values.values() if isinstance(value, Kernel)))
+    kernel = values.get(kernel_name)
+    if not isinstance(kernel, Kernel):
+        known = ", ".join(name for name, value in values.items() if isinstance(value, Kernel)) or "none"
+        raise ValueError(f"{module_name} has no kernel '{kernel_name}'; its kernels are: {known}")
+    return [kernel]
 
 
-def _warm_module(name: str) -> WarmReport:
+def warm_task(task: WarmTask) -> WarmReport:
+    """Do one task in this process."""
     start = time.perf_counter()
+    session = default_session()
+    session.defers_declared = True
+    stats = CacheStats()
+    n_unkept = 0
     try:
-        kernels = kernels_of(name)
+        for kernel in kernels_of(task.module, task.kernel):
+            wanted = kernel.options.cache
+            is_kept = session.settings.caches_by_default if wanted is None else wanted
+            n_misses = len(stats.misses)
+            _warm_kernel(session, kernel, task.archs, stats)
+            n_unkept += 0 if is_kept else len(stats.misses) - n_misses
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
-        return WarmReport(name, failure=f"{type(error).__name__}: {error}")
-    n_known = n_compiled = n_unkept = 0
-    for kernel in kernels:
-        wanted = kernel.options.cache
-        is_kept = default_session().settings.caches_by_default if wanted is None else wanted
-        n_known += len(kernel.stats.hits)
-        n_compiled += len(kernel.stats.misses)
-        n_unkept += 0 if is_kept else len(kernel.stats.misses)
-    return WarmReport(name, n_known, n_compiled, n_unkept, time.perf_counter() - start)
+        return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
+    njit_known, njit_compiled = _count_njit(task.module)
+    seconds = time.perf_counter() - start
+    return WarmReport(
+        task.name, len(stats.hits), len(stats.misses), n_unkept, njit_known, njit_compiled, seconds=seconds
+    )
+
+
+def _warm_kernel(session: Session, kernel: Kernel, archs: Sequence[str], stats: CacheStats) -> None:
+    here = () if archs else (session.current_device(kernel.platform).arch,)
+    for types in kernel.types_to_warm():
+        for arch in (*archs, *here):
+            request, backend = kernel.request_for_arch(arch, types)
+            session.store.obtain(request, backend, stats)
+
+
+def _count_njit(module_name: str) -> tuple[int, int]:
+    """Signatures of the module's cached Numba functions that were found, and that were compiled and kept."""
+    numba_dispatcher: Any = sys.modules.get("numba.core.dispatcher")
+    if numba_dispatcher is None:
+        return 0, 0
+    values = vars(sys.modules[module_name]).values()
+    functions = {id(value): value for value in values if isinstance(value, numba_dispatcher.Dispatcher)}
+    stats = [function.stats for function in functions.values()]
+    return (
+        sum(sum(one.cache_hits.values()) for one in stats),
+        sum(sum(one.cache_misses.values()) for one in stats),
+    )

@@ -4,7 +4,7 @@
 """
 
 from numba_gpucore.base.backend import Backend
-from numba_ptxplus.architectures import arch_of
+from numba_ptxplus.architectures import arch_of, older_archs
 from numba_ptxplus.driver.abi import LAUNCH_ABI
 from numba_ptxplus.driver.device import open_device
 from numba_ptxplus.driver.discovery import count_devices
@@ -18,4 +18,5 @@ BACKEND = Backend(
     open_device=open_device,
     codegen="numba_ptxplus.codegen:CODEGEN",
     parse_arch=arch_of,
+    older_archs=older_archs,
 )
