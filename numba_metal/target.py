@@ -10,7 +10,9 @@ TARGET = Target(
     package="numba_metal",
     backends=("metal", "cpu"),
     device_variable="NUMBA_METAL_DEVICE",
-    rules=NumberRules(weak_literals=True, has_float64=False, has_recursion=False, has_atomic64=False),
+    rules=NumberRules(
+        weak_literals=True, has_float64=False, has_recursion=False, has_atomic64=False, has_grid_barrier=False
+    ),
 )
 
 PLATFORM = Platform(TARGET, (("metal", "numba_metal.driver:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))

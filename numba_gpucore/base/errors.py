@@ -46,6 +46,10 @@ class ToolchainError(GpuError, RuntimeError):
     """A compiler below us (LLVM, ptxas, Apple's compiler) refused its input, which is kept on disk and named."""
 
 
+class NotAKernelError(GpuError, RuntimeError):
+    """A device function was used as a kernel."""
+
+
 class NotOfferedError(GpuError, NotImplementedError):
     """A name of numba.cuda that only NVIDIA's driver or tool chain can give a meaning was used."""
 

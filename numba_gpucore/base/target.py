@@ -9,13 +9,14 @@ from numba_gpucore.base.records import dataclass, field
 @dataclass(frozen=True)
 class NumberRules:
     """How a target counts. weak_literals: Python floats take the other operand's type (NEP 50).
-    has_float64, has_atomic64, has_recursion: whether programs may use double precision, atomics on 64-bit numbers,
-    functions that call themselves at all."""
+    has_float64, has_atomic64, has_recursion, has_grid_barrier: whether programs may use double precision, atomics on
+    64-bit numbers, functions that call themselves, barriers of all blocks at all."""
 
     weak_literals: bool = False
     has_float64: bool = True
     has_recursion: bool = True
     has_atomic64: bool = True
+    has_grid_barrier: bool = True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,11 @@ from typing import Any
 
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.contexts import DeviceTargetContext, DeviceTypingContext
-from numba_gpucore.compile.numba_api import Dispatcher, TargetDescriptor, TargetOptions
+from numba_gpucore.compile.numba_api import Dispatcher, TargetDescriptor, TargetOptions, types
+from numba_gpucore.compile.numba_types import to_numba
+
+#: Argument types of a declared signature, and its result; None where that is inferred.
+DeclaredTypes = tuple[tuple[types.Type, ...], "types.Type | None"]
 
 
 class DeviceTargetOptions(TargetOptions):
@@ -62,15 +66,23 @@ class DeviceDescriptor(TargetDescriptor):
             return self.dispatcher_for(value.py_func, _inherited_options(value.targetoptions))
         options = getattr(value, "options", None)
         if isinstance(options, KernelOptions):
-            return self.dispatcher_for(value.py_func, {"inline": options.inline, "fastmath": options.fastmath})
+            device_options = {"inline": options.inline, "fastmath": options.fastmath}
+            declared = tuple(
+                (tuple(map(to_numba, signature.args)), None if signature.result is None else to_numba(signature.result))
+                for signature in getattr(value, "declared", ())
+            )
+            return self.dispatcher_for(value.py_func, device_options, declared)
         return value
 
-    def dispatcher_for(self, py_func: Callable, options: dict[str, Any]) -> Dispatcher:
-        """The one dispatcher of this target for a Python function and options."""
+    def dispatcher_for(
+        self, py_func: Callable, options: dict[str, Any], declared: tuple[DeclaredTypes, ...] = ()
+    ) -> Dispatcher:
+        """The one dispatcher of this target for a Python function, options and declared signatures."""
         by_options = self._dispatchers.setdefault(py_func, {})
-        key = tuple(sorted((name, repr(value)) for name, value in options.items()))
+        key = (declared, *sorted((name, repr(value)) for name, value in options.items()))
         if key not in by_options:
             by_options[key] = self.dispatcher_class(py_func, targetoptions=options)
+            by_options[key].declared = declared
         return by_options[key]
 
 

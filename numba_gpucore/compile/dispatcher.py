@@ -8,10 +8,17 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba_gpucore.compile.descriptor import DeviceDescriptor
+from numba_gpucore.compile.descriptor import DeclaredTypes, DeviceDescriptor
 from numba_gpucore.compile.flags import callee_flags
 from numba_gpucore.compile.function_type import DeviceFunctionType
-from numba_gpucore.compile.numba_api import Dispatcher, FunctionCompiler, make_concrete_template, sigutils, targetconfig
+from numba_gpucore.compile.numba_api import (
+    Dispatcher,
+    FunctionCompiler,
+    make_concrete_template,
+    sigutils,
+    targetconfig,
+    templates,
+)
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.targets import register_targets
 
@@ -27,9 +34,13 @@ class _DeviceFunctionCompiler(FunctionCompiler):
 
 
 class DeviceDispatcher(Dispatcher):
-    """Compiles one Python function for callers on the device, once for each signature and set of inherited flags."""
+    """Compiles one Python function for callers on the device, once for each signature and set of inherited flags.
+
+    declared: the only signatures that there are, if any; arguments are converted by Numba's rules.
+    """
 
     _fold_args = True
+    declared: tuple[DeclaredTypes, ...] = ()
 
     def __init__(self, py_func, targetoptions: dict[str, Any] | None = None, locals=None, pipeline_class=None):
         options = {k: v for k, v in (targetoptions or {}).items() if k not in _MEANINGLESS_OPTIONS}
@@ -58,9 +69,10 @@ class DeviceDispatcher(Dispatcher):
 
     def get_call_template(self, args, kws):
         pysig, args = self._compiler.fold_argument_types(args, kws)
-        result = self.compile(tuple(args))
+        wanted = [templates.signature(result, *types_) for types_, result in self.declared] or [tuple(args)]
+        signatures = [self.compile(signature).signature for signature in wanted]
         name = f"CallTemplate({self.py_func.__name__})"
-        template = make_concrete_template(name, key=self.py_func.__name__, signatures=[result.signature])
+        template = make_concrete_template(name, key=self.py_func.__name__, signatures=signatures)
         return template, pysig, args, {}
 
     def get_overload(self, sig):

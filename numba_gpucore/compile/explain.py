@@ -45,6 +45,7 @@ def explain_error(error: Exception, py_func: Callable[..., Any]) -> Exception:
     cls: Any = type(error)
     explained: Exception = _error_class(cls)(py_func.__name__, faults)
     explained.original = error  # type: ignore[attr-defined]
+    explained.msg = getattr(error, "msg", str(error))  # type: ignore[attr-defined]  # where Numba's errors have it
     return explained
 
 

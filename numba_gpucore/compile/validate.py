@@ -32,11 +32,13 @@ PORTABLE_LLVM_INTRINSICS = frozenset(
     }
 )  # fmt: skip
 
+_GRID_BARRIER = "gpu.barrier.grid"
+
 
 def validate_module(module: llvm.ModuleRef, job: Job, library: DeviceLibrary) -> None:
     """Raise UnsupportedKernelError with every reason why no back-end could compile the module."""
     py_func = job.request.py_func
-    faults = [*_unknown_functions(module, job, library), *_recursion(job)]
+    faults = [*_unknown_functions(module, job, library), *_recursion(job), *_grid_barriers(job, library)]
     if faults:
         raise UnsupportedKernelError(py_func.__name__, faults)
 
@@ -72,4 +74,13 @@ def _recursion(job: Job) -> Iterator[Fault]:
             code.co_firstlineno,
             f"the kernel calls a function that calls itself; {job.request.target.name} has no recursion",
             "write the recursion as a loop with a stack in local.array",
+        )
+
+
+def _grid_barriers(job: Job, library: DeviceLibrary) -> Iterator[Fault]:
+    if _GRID_BARRIER in job.intrinsics and not job.request.target.rules.has_grid_barrier:
+        yield Fault(
+            *user_place(_GRID_BARRIER, library, job.request),
+            f"a barrier across the whole grid, which {job.request.target.name} does not have",
+            "split the kernel in two at that place",
         )

@@ -58,6 +58,10 @@ class CpuProgram:
     pace: Pace | None = None
     layouts: dict[tuple[int, int], BlockLayout] = field(default_factory=dict)
 
+    def max_resident_blocks(self, threads: int, dynamic_nbytes: int) -> int:
+        """Blocks of `threads` threads that a launch which waits for its grid can have: their memory is the limit."""
+        return MAX_GRID_BARRIER_NBYTES // max(1, self.layout(threads, dynamic_nbytes).nbytes)
+
     def layout(self, threads: int, dynamic_nbytes: int) -> BlockLayout:
         """The layout of a block in memory; kept, since launches repeat."""
         key = (threads, dynamic_nbytes)

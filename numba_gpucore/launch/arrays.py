@@ -150,8 +150,9 @@ class DeviceArray(Exchange):
     def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
         """Copy to a new array or to `ary` (same shape and dtype), and return it.
 
-        Without a stream the copy has ended and exceptions of earlier kernels are raised; with one, when the stream has
-        been synchronized. Raises ValueError, TypeError where `ary` does not fit.
+        Without a stream exceptions of earlier kernels are raised; with one, when the stream is synchronized. The copy
+        has ended, but for page-locked arrays on a stream (CUDA Driver API, "API synchronization behavior").
+        Raises ValueError, TypeError where `ary` does not fit.
         """
         on = self._stream(stream)
         if ary is None:
@@ -164,6 +165,8 @@ class DeviceArray(Exchange):
         if self.size and same_order and result.flags.writeable:
             self.device.read(self.memory, self._offset_nbytes(), byte_view(result), on.queue)
             on.hold(result)
+            if self.device.uses_host_memory:
+                on.wait()
         elif self.size:
             span = np.empty(self.alloc_size, np.uint8)
             self.device.read(self.memory, self._offset_nbytes(), memoryview(span), on.queue)

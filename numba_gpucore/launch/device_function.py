@@ -8,10 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from numba_gpucore.base.errors import KernelLanguageError
+from numba_gpucore.base.errors import KernelLanguageError, NotAKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
+from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch import miss
+from numba_gpucore.launch.eager import parse_function_signature
 from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 
@@ -31,6 +33,11 @@ class DeviceFunction:
         self.options = options
         self.signatures = signatures
 
+    @functools.cached_property
+    def declared(self) -> tuple[Signature, ...]:
+        """The signatures as types: calls are converted to the one that fits best. Raises TypeError."""
+        return tuple(map(parse_function_signature, self.signatures))
+
     @property
     def target(self) -> Target:
         return self.platform.target
@@ -47,6 +54,12 @@ class DeviceFunction:
     def __call__(self, *args: Any, **keywords: Any) -> NoReturn:
         raise KernelLanguageError(
             f"device function '{self.py_func.__name__}' can be called from kernels only; on the host call .py_func"
+        )
+
+    def __getitem__(self, _configuration: Any) -> NoReturn:
+        raise NotAKernelError(
+            f"Cannot compile a device function as a kernel: '{self.py_func.__name__}' was declared with device=True; "
+            "leave that out to launch it"
         )
 
     def __repr__(self) -> str:

@@ -21,6 +21,17 @@ def parse_signature(signature: Any) -> Signature:
     return Signature(tuple(map(_resolve, parsed.args)), parsed.result)
 
 
+def parse_function_signature(signature: Any) -> Signature:
+    """The same for a function that may return something, whose result is None where the signature does not say."""
+    if isinstance(signature, str):
+        parsed = parse_signature_text(signature)
+    else:
+        parsed = signature_of(signature)
+        if parsed is not None:
+            parsed = Signature(tuple(map(_resolve, parsed.args)), parsed.result)
+    return parsed or Signature(*miss.parse_function_signature(signature))
+
+
 def _resolve(type_: Any) -> ArgType:
     return miss.parse_signature((type_,))[0] if is_numba_type(type_) else type_
 

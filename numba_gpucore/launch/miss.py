@@ -31,6 +31,20 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
     return driver.parse_signature(signature)
 
 
+def parse_function_signature(signature: Any) -> tuple[tuple[ArgType, ...], ArgType | None]:
+    """The argument types and the result type of what Numba takes as a signature; None where it is void or unsaid."""
+    from numba_gpucore.compile import signatures  # noqa: PLC0415 - the door
+
+    return signatures.parse_function_signature(signature)
+
+
+def result_type_of(request: CompileRequest) -> ArgType:
+    """What a device function returns. Raises Numba's typing errors."""
+    from numba_gpucore.compile import signatures  # noqa: PLC0415 - the door
+
+    return signatures.result_type_of(request)
+
+
 def inspect(request: CompileRequest, stage: Stage) -> str:
     """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, what the back-end emits, or
     the machine code of that."""

@@ -5,13 +5,18 @@ numba.cuda's names. Texts come from the compile half, through `miss`.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any, TextIO
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.backend import Program
+from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.launch import miss
+from numba_gpucore.launch.configure import to_dim3
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
@@ -20,12 +25,16 @@ from numba_gpucore.launch.store import CacheStats
 
 
 class CompiledOverload:
-    """One compiled signature. Numbers come from the compiled code; 0 where its back-end does not tell them."""
+    """One compiled signature. Numbers come from the compiled code; 0 where its back-end does not tell them.
 
-    def __init__(self, artifact: Artifact, max_threads_per_block: int):
+    load: the program of this signature on the current device.
+    """
+
+    def __init__(self, artifact: Artifact, max_threads_per_block: int, load: Callable[[], Program]):
         self.artifact = artifact
         self.signature: ArgTypes = artifact.arg_types
         self.max_threads_per_block = max_threads_per_block
+        self._load = load
 
     def __repr__(self) -> str:
         return f"<compiled {self.artifact.kernel_name}({', '.join(map(str, self.signature))})>"
@@ -41,6 +50,21 @@ class CompiledOverload:
     def shared_mem_per_block(self) -> int:
         """Static shared memory in bytes."""
         return self.artifact.shared_nbytes
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether the kernel waits for its whole grid, so that all blocks of a launch run at once."""
+        return bool(self._fact("cooperative") or self._fact("grid_barrier"))
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """Blocks of that shape, with `dynsmemsize` bytes of dynamic shared memory each, that can run at once on the
+        current device. Raises DeviceError where the device cannot tell."""
+        program = self._load()
+        tell = getattr(program, "max_resident_blocks", None)
+        if tell is None:
+            raise DeviceError(f"the {self.artifact.backend} device does not tell how many blocks run at once")
+        blocks: int = tell(math.prod(to_dim3(blockdim, "blockdim")), dynsmemsize)
+        return blocks
 
     @property
     def const_mem_size(self) -> int:
@@ -79,8 +103,16 @@ class KernelReports:
         limit = default_session().current_device(self.platform).limits.max_threads_per_block
         bounds = self.options.launch_bounds
         threads = min(limit, bounds[0]) if bounds else limit
-        known = self._programs.known_types()
-        return OverloadTable({t: CompiledOverload(self._programs.known_artifact(t), threads) for t in known})
+        table = OverloadTable()
+        for types in self._programs.known_types():
+            artifact = self._programs.known_artifact(types)
+            table[types] = CompiledOverload(artifact, threads, functools.partial(self._load_program, types))
+        return table
+
+    def _load_program(self, types: ArgTypes) -> Program:
+        session = default_session()
+        with session.miss_lock:
+            return self._programs.program_for(session.current_device(self.platform), types)
 
     @property
     def stats(self) -> CacheStats:

@@ -46,6 +46,10 @@ class CudaDevice:
     def __repr__(self) -> str:
         return f"<CUDA device {self.index}: {self.name}, {self.arch}>"
 
+    def wrap_stream(self, handle: int) -> CudaQueue:
+        """Another package's CUstream, which stays that package's."""
+        return CudaQueue(self.context, self._driver.CUstream(handle))
+
     # -- memory
 
     def allocate(self, nbytes: int) -> CudaMemory:

@@ -55,6 +55,14 @@ class CudaProgram:
         address, _nbytes = check(driver.cuModuleGetGlobal(self._module, variable.encode()), f"finding {variable}")
         check(driver.cuMemcpyHtoD(address, value.to_bytes(8, "little"), 8), f"setting {variable}")
 
+    def max_resident_blocks(self, threads: int, dynamic_nbytes: int) -> int:
+        """Blocks of `threads` threads that run at once on the whole device. Source: CUDA Driver API, Occupancy."""
+        driver = self._context.driver
+        with self._context:
+            answer = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(self.function, threads, dynamic_nbytes)
+        blocks: int = check(answer, "asking how many blocks run at once")
+        return blocks * self._context.attribute("MULTIPROCESSOR_COUNT")
+
     def launch(self, config: LaunchConfig, params: bytes, stream: Any) -> None:
         """Start the kernel; `params` is copied before this returns."""
         driver = self._context.driver

@@ -18,10 +18,16 @@ from typing import Any
 
 import numpy as np
 
-#: What a device may lack. "float64": doubles in arguments or literals; "atomic64": 64-bit atomics; "recursion".
-FEATURES = frozenset({"float64", "atomic64", "recursion"})
+#: What a device may lack. "float64": doubles in arguments or literals; "atomic64": 64-bit atomics; "recursion";
+#: "grid_barrier": waiting for the whole grid.
+FEATURES = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
 #: What the refusal of a program that needs such a feature says.
-REFUSALS = {"float64": "float64", "atomic64": "an atomic operation on 64-bit integers", "recursion": "calls itself"}
+REFUSALS = {
+    "float64": "float64",
+    "atomic64": "an atomic operation on 64-bit integers",
+    "recursion": "calls itself",
+    "grid_barrier": "a barrier across the whole grid",
+}
 TOPICS = (
     "places", "barriers", "memory", "atomics", "warps", "numbers", "halves", "math", "libdevice", "arrays", "python", "calls",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from numba_gpucore import cooperative_groups
 from numba_gpucore import language as gpu
 from numba_gpucore.dtypes import float32, int32
 from tests.device.catalogue import Case
@@ -125,6 +126,35 @@ def expect_early_return(x, out):
     return {1: np.where(np.arange(64) < 20, x[19 - np.arange(64) % 20] + 100, 0)}
 
 
+def rows_in_turn(m):
+    """Each thread reads what a thread of another block wrote before the grid's barrier."""
+    column = gpu.grid(1)
+    grid = cooperative_groups.this_grid()
+    for row in range(1, m.shape[0]):
+        m[row, column] = m[row - 1, m.shape[1] - 1 - column] + 1
+        grid.sync()
+
+
+@njit
+def wait_for_all(group):
+    group.sync()
+
+
+def grid_sum(x, out):
+    """A grid barrier in a device function; threads that have ended do not hold it up."""
+    i = gpu.grid(1)
+    group = cooperative_groups.this_grid()
+    if i >= x.size:
+        return
+    out[i] = 2 * x[i]
+    wait_for_all(group)
+    total = 0
+    for j in range(x.size):
+        total += out[j]
+    group.sync()
+    out[i] = total
+
+
 def random_int32(n, *rest):
     return lambda rng: (rng.integers(0, 9, n, dtype=np.int32), *(np.zeros(shape, np.int32) for shape in rest))
 
@@ -153,4 +183,20 @@ CASES = (
     Case(early_return, random_int32(64, 64), expect_early_return, block=64),
     Case(flood, lambda _rng: (FLOOD_IMAGE.copy(), np.zeros(1, np.int32)), expect_flood, block=(5, 5)),
     Case(fences, random_int32(32), lambda x: {0: x + 446}),
+    Case(
+        rows_in_turn,
+        lambda rng: (np.zeros((9, 64), np.int32),),
+        lambda m: {0: np.repeat(np.arange(9), 64).reshape(9, 64)},
+        grid=8,
+        block=8,
+        needs=frozenset({"grid_barrier"}),
+    ),
+    Case(
+        grid_sum,
+        random_int32(50, 50),
+        lambda x, out: {1: np.full(50, 2 * x.sum())},
+        grid=4,
+        block=16,
+        needs=frozenset({"grid_barrier"}),
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from numba_gpucore import cache_hints
 from numba_gpucore import language as gpu
 from numba_gpucore.dtypes import complex64, float32, int32, uint8
 from tests.device.catalogue import Case
@@ -156,6 +157,22 @@ def random_int32(shape, *rest):
     return lambda rng: (rng.integers(0, 9, shape, dtype=np.int32), *(np.zeros(s, np.int32) for s in rest))
 
 
+def cache_operators(x, out, matrix, row):
+    """All loads and stores with a cache operator; indices as in indexing."""
+    i = gpu.grid(1)
+    total = cache_hints.ldca(x, i) + cache_hints.ldcg(x, i) + cache_hints.ldcs(x, i)
+    cache_hints.stcg(out, i, total + cache_hints.ldlu(x, -1) + cache_hints.ldcv(matrix, (row, i)))
+    cache_hints.stcs(matrix, (0, i), float32(1))
+    cache_hints.stwb(matrix, (1, -1 - i), float32(2.5))
+    cache_hints.stwt(matrix, (2, i), x[i])
+
+
+def expect_cache_operators(x, out, matrix, row):
+    after = matrix.copy()
+    after[0], after[1], after[2] = 1, 2.5, x
+    return {1: 3 * x + x[-1] + matrix[row], 2: after}
+
+
 CASES = (
     Case(
         matmul_ragged,
@@ -203,6 +220,11 @@ CASES = (
         local_sort,
         lambda rng: (rng.random((32, 5), np.float32), np.zeros((32, 5), np.float32)),
         lambda x, out: {1: np.sort(x, axis=1)},
+    ),
+    Case(
+        cache_operators,
+        lambda rng: (np.arange(32, dtype=np.float32), np.zeros(32, np.float32), np.ones((4, 32), np.float32), 3),
+        expect_cache_operators,
     ),
     Case(local_matrix, random_int32(32, 32), lambda x, out: {1: 30 * x}),
     Case(

@@ -14,7 +14,7 @@ from tests.device.catalogue import Case, all_cases
 from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
 
 #: What each target cannot express and refuses, whatever the device: the rest must run.
-MISSING = {"ptxplus": frozenset(), "metal": frozenset({"float64", "atomic64", "recursion"})}
+MISSING = {"ptxplus": frozenset(), "metal": frozenset({"float64", "atomic64", "recursion", "grid_barrier"})}
 PACKAGES = {"ptxplus": numba_ptxplus, "metal": numba_metal}
 
 

@@ -18,7 +18,7 @@ from tests.device.catalogue import Case, all_cases
 from tests.metal_double import World, installed
 
 #: What Metal cannot express (see tests/device/test_device.py).
-MISSING = frozenset({"float64", "atomic64", "recursion"})
+MISSING = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
 GPUS = (
     World(polls_until_done=10**6),
     World(order="reversed", is_eager=True),

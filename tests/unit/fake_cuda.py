@@ -149,6 +149,9 @@ class FakeCuda:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(int(function))(None)
         return ()
 
+    def _cuOccupancyMaxActiveBlocksPerMultiprocessor(self, function, threads, dynamic_nbytes) -> tuple[Any, ...]:
+        return (2048 // threads,)
+
     def _cuOccupancyMaxPotentialBlockSize(self, function, sizes, dynamic, limit) -> tuple[Any, ...]:
         return (264, 768)
 

@@ -274,7 +274,17 @@ def test_the_driver_suggests_a_block(device):
     assert program.attribute("NUM_REGS") == 24
 
 
+def test_the_driver_tells_how_many_blocks_run_at_once(device):
+    """fake_cuda: 2048 threads a multiprocessor."""
+    program = device.load(make_artifact())
+    assert program.max_resident_blocks(256, 0) == 8 * device.limits.multiprocessor_count
+
+
 # -- streams and events
+
+
+def test_another_packages_stream_is_used_as_it_is(device):
+    assert int(device.wrap_stream(0x7777).native) == 0x7777
 
 
 def test_a_call_in_a_stream_runs(device):

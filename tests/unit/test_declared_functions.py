@@ -1,0 +1,50 @@
+"""Device functions with declared signatures: calls are converted to them, by Numba's rules for callees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+
+import numba_ptxplus as gpu
+from numba_gpucore.base.errors import NotAKernelError
+
+
+def add(a, b):
+    return a + b
+
+
+def run(function, x, y, dtype=np.float64):
+    @gpu.jit
+    def kernel(out, x, y):
+        out[0] = function(x, y)
+
+    out = np.zeros(1, dtype)
+    kernel[1, 1](out, x, y)
+    return out[0]
+
+
+def test_arguments_are_converted_to_the_declared_types() -> None:
+    """1.5 and 2.5 become the integers 1 and 2."""
+    assert run(gpu.jit("int64(int64, int64)", device=True)(add), 1.5, 2.5) == 3
+
+
+def test_results_are_converted_too() -> None:
+    assert run(gpu.jit(gpu.int32(gpu.float32, gpu.float32), device=True)(add), 1.25, 2.25) == 3
+
+
+def test_the_nearest_of_several_signatures_is_called() -> None:
+    """float32 loses 2**-25 beside 1, float64 keeps it."""
+    function = gpu.jit(["(float32, float32)", "(float64, float64)"], device=True)(add)
+    assert run(function, np.float32(1), np.float32(2**-25)) == 1
+    assert run(function, 1, 2**-25) == 1 + 2**-25
+
+
+def test_what_fits_no_signature_is_refused() -> None:
+    with pytest.raises(TypingError):
+        run(gpu.jit(["(int64, int64)", "(float64, float64)"], device=True)(add), 1j, 1j, np.complex128)
+
+
+def test_a_device_function_is_no_kernel() -> None:
+    with pytest.raises(NotAKernelError, match="'add' was declared with device=True"):
+        gpu.jit(device=True)(add)[1, 1]
