@@ -18,6 +18,10 @@ class OptionError(GpuError, TypeError):
     """A decorator option is unknown or has a value that it cannot have."""
 
 
+class OptionValueError(OptionError, ValueError):
+    """The same where numba.cuda raises ValueError."""
+
+
 class LaunchError(GpuError, ValueError):
     """A launch asks for more than the device offers, or its configuration makes no sense."""
 
@@ -48,10 +52,6 @@ class ToolchainError(GpuError, RuntimeError):
 
 class NotAKernelError(GpuError, RuntimeError):
     """A device function was used as a kernel."""
-
-
-class NotOfferedError(GpuError, NotImplementedError):
-    """A name of numba.cuda that only NVIDIA's driver or tool chain can give a meaning was used."""
 
 
 class NotOfferedError(GpuError, NotImplementedError):
