@@ -18,6 +18,7 @@ from numba_gpucore.compile.call_chains import sites_with_traces, user_place
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
+from numba_gpucore.compile.explain import simplify_types
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
@@ -109,7 +110,7 @@ def _require_no_result(result: Any, request: CompileRequest) -> None:
     if type_ in (types.none, types.void):
         return
     code = request.py_func.__code__
-    what = f"a kernel must have void return type, this one returns {type_}"
+    what = f"a kernel must have void return type, this one returns {simplify_types(str(type_))}"
     if isinstance(type_, types.Generator):
         what = "a kernel must have void return type, this one is a generator"
     lines = result.library.returning_lines or [code.co_firstlineno]

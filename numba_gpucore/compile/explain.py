@@ -15,7 +15,7 @@ from typing import Any
 
 from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError
 from numba_gpucore.compile.call_chains import is_library_file
-from numba_gpucore.compile.hints import HINTS, Hint
+from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, Hint
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -28,9 +28,21 @@ _REASON = re.compile(
     r"(?:\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
     re.MULTILINE | re.DOTALL,
 )
+_INDEXED = re.compile(
+    r"^no (?:getitem|setitem) for (?:getitem|setitem)\(array\([^()]*?, (?P<ndim>\d+)d, \w\), "
+    r"\((?P<items>[^()]*)\)"
+)
+_OPERATOR = re.compile(r"operator '(\w+)'")
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
+    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "invert": "~", "neg": "-", "pos": "+", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "iadd": "+=", "isub": "-=", "imul": "*=",
+}  # fmt: skip
 #: What Numba's reading of bytecode asserts something about, without a place (numba/core/interpreter.py,
 #: peep_hole_call_function_ex_to_call_function_kw).
 _ASSERTED_OPCODE = "CALL_FUNCTION_EX"
+#: What Numba adds to a reason: where it was at.
+_REASON_END = re.compile(r' During: | File "')
 _NO_IMPLEMENTATION = re.compile(
     r"No implementation of function Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
     re.DOTALL,
@@ -80,23 +92,36 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
     call = _NO_IMPLEMENTATION.search(text + "\n\n")
     for reason in _REASON.finditer(text):
         if os.path.abspath(reason["path"]).startswith(_OWN_FOLDER):
-            what, advice = _split_advice(" ".join(reason["text"].split()).partition(" During: ")[0])
+            what, advice = _split_advice(_REASON_END.split(" ".join(reason["text"].split()), maxsplit=1)[0])
             name = _function_name(call["function"]) if call else ""
-            is_allocation = what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate")
-            return (f"{name}: {what}" if is_allocation else what), advice
+            if what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate"):
+                return _match(ALLOCATIONS, name) or (f"{name}: {what}", advice)
+            return simplify_types(what), advice
     description = f"no {_function_name(call['function'])} for {call['call']}" if call else _first_sentence(text)
-    first = _simplify_types(description)
+    first = simplify_types(description)
     if call is None and isinstance(error, (KeyError, TypeError, AssertionError, NotImplementedError)):
         first = f"{type(error).__name__}: {first}"
-    for hint in HINTS:
-        if found := re.search(hint.pattern, first):
-            return _fill(hint, found)
-    return first, ""
+    return _too_many_indices(first) or _match(HINTS, first) or (first, "")
 
 
-def _fill(hint: Hint, found: re.Match[str]) -> tuple[str, str]:
-    what = found.expand(hint.what) if hint.what else found.string
-    return what, hint.advice
+def _match(hints: Iterable[Hint], text: str) -> tuple[str, str] | None:
+    """What the first hint that knows the text says instead."""
+    for hint in hints:
+        if found := re.search(hint.pattern, text):
+            what = found.expand(hint.what) if hint.what else text
+            return _OPERATOR.sub(lambda name: f"operator '{_SYMBOLS.get(name[1], name[1])}'", what), hint.advice
+    return None
+
+
+def _too_many_indices(text: str) -> tuple[str, str] | None:
+    """NumPy's words for an index with more integers than the array has axes."""
+    found = _INDEXED.match(text)
+    if found is None:
+        return None
+    given = found["items"].count(",") + 1
+    if given <= int(found["ndim"]):
+        return None
+    return f"too many indices: the array has {found['ndim']} axes, the index {given}", "give one index for each axis"
 
 
 def _split_advice(reason: str) -> tuple[str, str]:
@@ -122,8 +147,11 @@ def _function_name(description: str) -> str:
 
 
 _SIMPLER_TYPES = (
-    (re.compile(r"Literal\[int\]\((-?\d+)\)"), r"\1"),
-    (re.compile(r"Literal\[bool\]\((\w+)\)"), r"\1"),
+    (re.compile(r"Literal\[int\]\(-?\d+\)"), "int64"),
+    (re.compile(r"Literal\[bool\]\(\w+\)"), "bool"),
+    (re.compile(r"OptionalType\((\w+)\)"), r"\1 or None"),
+    (re.compile(r"\bUniTuple\((\w+) x (\d+)\)"), lambda found: f"({', '.join([found[1]] * int(found[2]))})"),
+    (re.compile(r"\bTuple\(([^()]*)\)"), r"(\1)"),
     (re.compile(r"Literal\[str\]\((.*?)\)", re.DOTALL), r"'\1'"),
     (re.compile(r"class\((\w+)\)"), r"\1"),
     (re.compile(r"<IntEnum/|<iv=None>|<class 'numba\.core\.types[\w.]*\.(\w+)'>"), r"\1"),
@@ -132,7 +160,8 @@ _SIMPLER_TYPES = (
 )
 
 
-def _simplify_types(text: str) -> str:
+def simplify_types(text: str) -> str:
+    """Numba's names of types as a user would write them."""
     for pattern, simpler in _SIMPLER_TYPES:
         text = pattern.sub(simpler, text)
     return " ".join(text.split())
@@ -146,10 +175,11 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
         if not is_library_file(path):
             return path, line
     code = py_func.__code__
+    names = re.findall(r"'(\w+)'", text) + ([text] if isinstance(error, KeyError) else [])
     opcodes = re.findall(r"\b[A-Z_]{5,}\b", text)
     if isinstance(error, AssertionError):
         opcodes.append(_ASSERTED_OPCODE)
-    line = _line_of(py_func, re.findall(r"'(\w+)'", text), opcodes)
+    line = _line_of(py_func, names, opcodes)
     return code.co_filename, line or code.co_firstlineno
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numba_gpucore.compile.lower.allocation import NO_CONTAINERS
 from numba_gpucore.runtime.methods import NO_HEAP
 
 
@@ -19,6 +20,17 @@ class Hint:
 
 
 _NO_ALLOCATION, _, _USE_ARRAYS = NO_HEAP.partition(": ")
+_NO_CONTAINERS = NO_CONTAINERS.partition(": ")[0]
+_NO_STRINGS, _USE_PRINT = "a kernel cannot make strings", "put the value into print(…) or into an exception's arguments"
+
+#: What to say where a function wants memory, by its name; others are named themselves.
+ALLOCATIONS: tuple[Hint, ...] = (
+    Hint(r"^(?:str|repr|format|format_value|ascii|chr)$", _NO_STRINGS, _USE_PRINT),
+    Hint(r"^(?:hash|list|dict|set)$", _NO_CONTAINERS, _USE_ARRAYS),
+    Hint(r"^norm$", rf"\g<0>: {_NO_ALLOCATION}", "a kernel runs in one thread: write the loop, or use another library "
+         "for whole arrays"),
+)  # fmt: skip
+_RANDOM = "use create_xoroshiro128p_states and its kin, or pass random numbers in an array"
 _HOST = "call functions of math, cmath, NumPy's scalar ufuncs or the kernel language"
 
 HINTS: tuple[Hint, ...] = (
@@ -26,17 +38,14 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"^a kernel cannot make a new array: (.*)", "a kernel cannot make a new array",
          "assign the expression to part "
          "of an existing one (out[:] = a + b), or loop over the items"),
-    Hint(r"(?:of type|for \w+\()(?:reflected )?(?:list|set|dict|DictType|ListType)\b|no hash for|type\(CPUDispatcher",
-         f"{_NO_ALLOCATION}; lists, sets and dictionaries need it", _USE_ARRAYS),
+    Hint(r"(?:of type |for \w+\()(?:reflected )?(?:list|set|dict|DictType|ListType)\b|no hash for|type\(CPUDispatcher",
+         _NO_CONTAINERS, _USE_ARRAYS),
     Hint(r"^no (?:array|zeros|ones|empty|full|arange|linspace|eye|copy|concatenate|hstack|vstack|stack|sort|argsort|"
          r"unique|repeat|tile|zeros_like|ones_like|empty_like|full_like|asarray|ascontiguousarray|identity|diag|where|"
          r"cumsum|cumprod|diff|flatten|ravel|outer|kron|median|percentile|quantile|histogram|bincount|nonzero|roll|"
          r"searchsorted|interp|cross|convolve|correlate)\b for (.*)", rf"\1 {_NO_ALLOCATION.removeprefix('a kernel ')}",
          _USE_ARRAYS),
-    Hint(r"^no str for ", "a kernel cannot make strings",
-         "put the value into print(…) or into an exception's arguments"),
-    Hint(r"name 'format_value' is not defined", "a kernel cannot make strings",
-         "put the value into print(…) or into an exception's arguments"),
+    Hint(r"^no (?:str|repr|ascii|format|chr) for |name 'format_value' is not defined", _NO_STRINGS, _USE_PRINT),
     Hint(r"^no (\w+\.)?norm for|linalg", "", "a kernel runs in one thread: write the loop, or use another library for "
          "whole arrays"),
     Hint(r"name '(\w+)' is not defined", r"the name '\1' is not defined", "define it before the kernel is called"),
@@ -50,10 +59,9 @@ HINTS: tuple[Hint, ...] = (
          r"'\1' is an object of \2, which a kernel cannot use",
          "use numbers, tuples and NumPy arrays, or pass what is needed as arguments"),
     Hint(r"Unknown attribute '(\w+)' of type the module random", r"no device has random.\1",
-         "pass random numbers in an "
-         "array, or use a counter-based generator"),
+         _RANDOM),
     Hint(r"Unknown attribute '(\w+)' of type the module numpy\.random", r"no device has numpy.random.\1",
-         "pass random numbers in an array, or use a counter-based generator"),
+         _RANDOM),
     Hint(r"Unknown attribute '(\w+)' of type the module ([\w.]+)", r"no device has \2.\1", _HOST),
     Hint(r"module '([\w.]+)' has no attribute '(\w+)'", r"the module \1 has no '\2'", "check the name"),
     Hint(r"Unknown attribute '(\w+)' of type (.*)", r"\2 has no attribute '\1'", ""),
@@ -64,12 +72,12 @@ HINTS: tuple[Hint, ...] = (
          "a kernel cannot define a class, import "
          "a module or assign a global variable", "do it outside of the kernel"),
     Hint(r"The 'with \(context manager", "a kernel cannot use 'with'", "no device has context managers"),
-    Hint(r"CALL_FUNCTION_EX with \*\*kwargs not supported|^AssertionError: unreachable$", "a call in a kernel cannot have **keywords, nor *values "
-         "together with keywords", "write the arguments one by one"),
+    Hint(r"CALL_FUNCTION_EX with \*\*kwargs not supported|^AssertionError: unreachable$",
+         "a call in a kernel cannot have **keywords, nor *values together with keywords",
+         "write the arguments one by one"),
     Hint(r"exception_match", "a kernel can only catch Exception", "write 'except Exception:' or 'except:'"),
     Hint(r"unsupported constant type used for exception", "only exceptions can be raised", "raise a class derived from "
          "Exception, with constants and numbers as arguments"),
-    Hint(r"^an exception in a kernel can carry", "", ""),
     Hint(r"(?:Use of )?unsupported opcode \((\w+)\)", r"Python's instruction \1 has no meaning on a device", ""),
     Hint(r"Cannot unify (.*) and (.*?) for '(\w+?)(?:\.\d+)?'", r"'\3' is \1 on one way and \2 on another",
          "use one type for a variable"),
@@ -92,5 +100,5 @@ HINTS: tuple[Hint, ...] = (
          r"a value of type \1 cannot be looped over", "loop over range(n) or an array"),
     Hint(r"Cannot modify readonly array|cannot write to readonly", "the array is read-only", "pass a writable one"),
     Hint(r"^Cannot resolve setattr: \((.*)\)\.(\w+) =", r"\1 has no attribute '\2' that can be set", ""),
-    Hint(r"^no ([\w.]+) for (.*)$", r"no implementation of \1 takes \2", ""),
+    Hint(r"^no ([\w.]+) for [\w.]+\((.*)\)$", r"'\1' does not take (\2)", "check number and types of what it gets"),
 )  # fmt: skip

@@ -6,6 +6,10 @@ views of arguments and of shared memory outlive every call. Only local arrays en
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
+
 from numba_gpucore import language
 from numba_gpucore.compile.numba_api import (
     NopythonTypeInference,
@@ -15,6 +19,9 @@ from numba_gpucore.compile.numba_api import (
     type_inference_stage,
     types,
 )
+
+#: What the functions of the modules random and numpy.random are methods of.
+_HOST_GENERATORS = (random.Random, np.random.RandomState)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -33,6 +40,7 @@ class InferTypes(NopythonTypeInference):
             raise
         finally:
             state.targetctx = context
+        _refuse_host_random(state.func_ir, state.typemap)
         if _holds_array(state.return_type):
             _refuse_local_results(state.func_ir, state.typemap)
         return True
@@ -76,6 +84,20 @@ def _refuse_local_results(func_ir, typemap) -> None:
                 f"'{func_ir.func_id.func_name}' returns a local.array, whose memory ends with the call: "
                 "let the caller make the array and pass it",
                 last.loc,
+            )
+
+
+def _refuse_host_random(func_ir, typemap) -> None:
+    """Raise TypingError for a call of Python's or NumPy's random numbers, which Numba takes from host memory."""
+    for statement in (s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)):
+        call = statement.value
+        function = typemap[call.func.name] if isinstance(call, ir.Expr) and call.op == "call" else None
+        key = function.typing_key if isinstance(function, types.Function) else None
+        if isinstance(getattr(key, "__self__", None), _HOST_GENERATORS):
+            raise errors.TypingError(
+                f"no device has the generator of '{key.__name__}' — use create_xoroshiro128p_states and "
+                "xoroshiro128p_uniform_float32 and their kin, or pass random numbers in an array",
+                call.loc,
             )
 
 

@@ -132,7 +132,7 @@ def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
 def _argument_from_json(data: dict[str, Any]) -> Any:
     if "text" in data:
         return Text(tuple(map(_argument_from_json, data["text"])))
-    return Hole(data["hole"], data["format"]) if "hole" in data else data["constant"]
+    return Hole(data["hole"], data.get("format", "")) if "hole" in data else data["constant"]
 
 
 def _print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:

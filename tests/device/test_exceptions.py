@@ -13,31 +13,18 @@ import pytest
 
 import numba_metal as gpu
 import numba_ptxplus
-from numba_gpucore.launch import session
-from numba_gpucore.launch.jit import jit
-from tests.metal_double import World, installed
-from tests.ptx.device import PLATFORM as PTX_PLATFORM
+from tests.levels import LEVELS, opened_level
 
 
 class OwnError(Exception):
     pass
 
 
-@pytest.fixture(params=["metal on cpu", "ptxplus on cpu", "ptx machine", "metal double"])
-def checked_jit(request, monkeypatch):
+@pytest.fixture(params=LEVELS)
+def checked_jit(request):
     """A decorator for each place where kernels can run here, with bounds checks."""
-    match request.param:
-        case "ptxplus on cpu":
-            yield lambda function, **options: numba_ptxplus.jit(function, boundscheck=True, **options)
-        case "metal on cpu":
-            yield lambda function, **options: gpu.jit(function, boundscheck=True, **options)
-        case "ptx machine":
-            yield lambda function, **options: jit(PTX_PLATFORM, function, boundscheck=True, **options)
-        case "metal double":
-            with installed(World()):
-                monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-                monkeypatch.setattr(session, "_default", session.Session())
-                yield lambda function, **options: gpu.jit(function, boundscheck=True, **options)
+    with opened_level(request.param) as level:
+        yield lambda function, **options: level.jit(function, boundscheck=True, **options)
 
 
 def zeros(*shape, dtype=np.float32):

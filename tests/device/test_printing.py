@@ -11,29 +11,16 @@ from numba.core.errors import TypingError
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.print_ring import RECORD_HEAD_WORDS, RING_WORDS
-from numba_gpucore.launch import session
-from numba_gpucore.launch.jit import jit
-from tests.metal_double import World, installed
-from tests.ptx.device import PLATFORM as PTX_PLATFORM
+from tests.levels import LEVELS, opened_level
 
 Point = namedtuple("Point", "x y")
 
 
-@pytest.fixture(params=["metal on cpu", "ptxplus on cpu", "ptx machine", "metal double"])
-def gpu_jit(request, monkeypatch):
+@pytest.fixture(params=LEVELS)
+def gpu_jit(request):
     """A decorator for each place where kernels can run here."""
-    match request.param:
-        case "ptxplus on cpu":
-            yield numba_ptxplus.jit
-        case "metal on cpu":
-            yield numba_metal.jit
-        case "ptx machine":
-            yield lambda function: jit(PTX_PLATFORM, function)
-        case "metal double":
-            with installed(World()):
-                monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-                monkeypatch.setattr(session, "_default", session.Session())
-                yield numba_metal.jit
+    with opened_level(request.param) as level:
+        yield level.jit
 
 
 def test_numbers_texts_and_tuples(gpu_jit, capsys):

@@ -1,4 +1,4 @@
-"""What users read when a kernel cannot be compiled, whole, for every kernel of `wrong_kernels` and both targets.
+"""What users read when a kernel cannot be compiled, whole, for every kernel of `wrong_kernels` on every level.
 
 `expected_<target>.txt` holds the messages, with `{here}` for the path of wrong_kernels.py.
 `REWRITE_GOLDENS=1 python -m pytest tests/errors` writes what is said now; read the difference before committing.
@@ -15,11 +15,8 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import UnsupportedKernelError
-from numba_gpucore.launch import session
-from numba_gpucore.launch.jit import jit
 from tests.errors import wrong_kernels
-from tests.metal_double import World, installed
-from tests.ptx.device import PLATFORM as PTX_PLATFORM
+from tests.levels import LEVELS, opened_level
 
 FOLDER = Path(__file__).resolve().parent
 NAMES = [kernel.__name__ for kernel, _arguments in wrong_kernels.WRONG]
@@ -54,23 +51,15 @@ def test_rewrite(target: str) -> None:
         assert text.startswith(f"kernel '{name}' cannot be compiled, ")
 
 
-@pytest.mark.parametrize("target", PACKAGES)
-@pytest.mark.parametrize("name", NAMES)
-def test_message_on_the_cpu_device(name: str, target: str) -> None:
-    assert message(PACKAGES[target].jit, name) == expected(target)[name]
+@pytest.fixture(scope="module", params=LEVELS)
+def level(request):
+    with opened_level(request.param) as level:
+        yield level
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_message_of_the_ptx_back_end(name: str) -> None:
-    assert message(lambda kernel: jit(PTX_PLATFORM, kernel), name) == expected("ptxplus")[name]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_message_of_the_metal_back_end(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with installed(World()):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
-        assert message(numba_metal.jit, name) == expected("metal")[name]
+def test_message(level, name: str) -> None:
+    assert message(level.jit, name) == expected(level.target)[name]
 
 
 def test_numbas_classes_are_kept() -> None:

@@ -13,14 +13,18 @@ class NoHeap(NRTContext):
         raise errors.UnsupportedError(NO_HEAP)
 
 
+#: Where a container is made.
+NO_CONTAINERS = NO_HEAP.replace("(a new array, a list, a string, a copy)", "for lists, sets and dictionaries")
+
+
 class NoContainers:
     """Mixin of a target context: lists, sets and dictionaries need a heap."""
 
     def build_list(self, builder, list_type, items):
-        raise errors.UnsupportedError(NO_HEAP)
+        raise errors.UnsupportedError(NO_CONTAINERS)
 
     def build_set(self, builder, set_type, items):
-        raise errors.UnsupportedError(NO_HEAP)
+        raise errors.UnsupportedError(NO_CONTAINERS)
 
     def build_map(self, builder, dict_type, item_types, items):
-        raise errors.UnsupportedError(NO_HEAP)
+        raise errors.UnsupportedError(NO_CONTAINERS)

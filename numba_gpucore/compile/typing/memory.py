@@ -81,4 +81,8 @@ def type_local_array(shape, dtype, alignment=None):
 
 @declare_typer(language.const.array_like)
 def type_const_array_like(array):
-    return templates.signature(array, array) if isinstance(array, types.Array) else None
+    if not isinstance(array, types.Array):
+        raise errors.TypingError(
+            f"const.array_like takes a NumPy array that is a global or closure variable, not {array}"
+        )
+    return templates.signature(array, array)
