@@ -44,7 +44,7 @@ _ASSERTED_OPCODE = "CALL_FUNCTION_EX"
 #: What Numba adds to a reason: where it was at.
 _REASON_END = re.compile(r' During: | File "')
 _NO_IMPLEMENTATION = re.compile(
-    r"No implementation of function Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
+    r"No implementation of function \w*Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
     re.DOTALL,
 )
 
