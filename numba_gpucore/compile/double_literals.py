@@ -68,7 +68,8 @@ def warn_about_double_literals(result: Any, request: CompileRequest) -> None:
         more = f", and {len(literals) - 1} more" if len(literals) > 1 else ""
         text = (
             f"kernel '{request.py_func.__name__}' has no float64 data, yet {first.what} in "
-            f"{first.filename}:{first.line}{more} makes it compute in float64, which most GPUs do slowly; write np.float32(...), or let "
-            "@jit(weak_literals=True) give Python's floats the other operand's type"
+            f"{first.filename}:{first.line}{more} makes it compute in float64, which most GPUs do "
+            "slowly; write np.float32(...), or let Python's floats take the other operand's type: "
+            "@jit(weak_literals=True)"
         )
         warnings.warn_explicit(text, errors.NumbaPerformanceWarning, first.filename, first.line)

@@ -1,4 +1,4 @@
-"""`python -m numba_metal run|cache|warm …`, for every target. Before: the command line. After: cuda_api.run, warm.
+"""`python -m numba_metal run|selftest|cache|warm …`, for every target. Before: the command line. After: each its own.
 
 Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
 """
@@ -17,6 +17,7 @@ from numba_gpucore.cuda_api.run import run_command
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.session import default_session
+from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import export_entries, import_entries
 from numba_gpucore.warm.compile_modules import WarmReport, kernels_of, parse_task, run_tasks
 from numba_gpucore.warm.progress import ProgressBar
@@ -41,6 +42,10 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
 def _make_parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m {program}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    selftest = commands.add_parser("selftest", help="run kernels on this machine's device and compare with NumPy")
+    selftest.add_argument("--cases", default=DEFAULT_CASES, metavar="MODULE", help="a module with all_cases()")
+    selftest.add_argument("--json", type=Path, default=Path(f"{program}_selftest.json"), metavar="FILE")
+    selftest.set_defaults(run=lambda _cache, options: run_selftest(program, options.cases, options.json))
     commands.add_parser("run", help="run a numba.cuda program, unmodified, on this package")
     actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
         required=True, metavar="ACTION"
