@@ -17,7 +17,7 @@ from numba_gpucore.launch.jit import jit
 from numba_gpucore.launch.kernel import ConfiguredKernel, Kernel
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.selftest.case import Case
+from numba_gpucore.selftest.case import FEATURES, Case
 
 Outcome = Literal["ok", "refused", "WRONG", "ERROR"]
 _TIMED_LAUNCHES = 3
@@ -40,8 +40,7 @@ class CaseResult:
 
 def missing_features(rules: NumberRules) -> frozenset[str]:
     """What programs of a target cannot have, of case.FEATURES."""
-    has = {"float64": rules.has_float64, "atomic64": rules.has_atomic64, "recursion": rules.has_recursion}
-    return frozenset(feature for feature, is_there in has.items() if not is_there)
+    return frozenset(feature for feature in FEATURES if not getattr(rules, f"has_{feature}"))
 
 
 def run_cases(platform: Platform, cases: Iterable[Case]) -> Iterator[CaseResult]:
