@@ -21,7 +21,7 @@ from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import digest_module_source
-from numba_gpucore.launch.entry_file import DamagedEntry, decode_entry, encode_entry
+from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry
 
 ENTRY_SUFFIX = ".gpukernel"
 _LOCK_SUFFIX = ".lock"
@@ -87,9 +87,12 @@ class DiskCache:
                 os.utime(path)
         return Lookup(artifact, "found")
 
-    def store(self, key: CacheKey, artifact: Artifact) -> bool:
-        """Keep an artifact; False, with one warning, where the folder does not take it."""
-        return self.store_data(self.path_of(key).name, encode_entry(key, artifact))
+    def store(self, key: CacheKey, artifact: Artifact, made_with: Versions = ()) -> bool:
+        """Keep an artifact; False, with one warning, where the folder does not take it.
+
+        made_with: versions that are not in the key, for people to read.
+        """
+        return self.store_data(self.path_of(key).name, encode_entry(key, artifact, made_with))
 
     def store_data(self, name: str, data: bytes) -> bool:
         """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""

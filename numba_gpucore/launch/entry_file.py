@@ -18,6 +18,8 @@ from numba_gpucore.base.key import CacheKey
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 
+Versions = tuple[tuple[str, str], ...]
+
 MAGIC = b"NUMBAGPU\x01\n"
 _LENGTH_NBYTES = 8
 _MAX_HEADER_NBYTES = 1 << 24
@@ -27,8 +29,10 @@ class DamagedEntry(Exception):
     """The bytes are no entry, or not one that fits; the text says why."""
 
 
-def encode_entry(key: CacheKey, artifact: Artifact) -> bytes:
+def encode_entry(key: CacheKey, artifact: Artifact, made_with: Versions = ()) -> bytes:
+    """made_with: versions that are not in the key, for people to read."""
     header = {
+        "made_with": made_with,
         "key": key.text,
         "kernel_name": artifact.kernel_name,
         "entry": artifact.entry,

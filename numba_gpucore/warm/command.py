@@ -6,6 +6,7 @@ Shared by the targets' `__main__`. A subcommand returns the process's exit statu
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 import time
@@ -17,6 +18,7 @@ from numba_gpucore.cuda_api.run import run_command
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import export_entries, import_entries
 from numba_gpucore.warm.compile_modules import WarmReport, kernels_of, parse_task, run_tasks
@@ -50,7 +52,9 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
         required=True, metavar="ACTION"
     )
-    actions.add_parser("list", help="show every entry").set_defaults(run=_list)
+    list_ = actions.add_parser("list", help="show every entry")
+    list_.add_argument("packages", nargs="*", metavar="PACKAGE", help="show what this package ships instead")
+    list_.set_defaults(run=_list)
     actions.add_parser("clear", help="delete every entry").set_defaults(run=_clear)
     verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
     verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
@@ -82,17 +86,36 @@ def _job_count(text: str) -> int:
     return int(text)
 
 
-def _list(cache: DiskCache, _options: argparse.Namespace) -> int:
+def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
-    for path in cache.entries():
-        data = path.read_bytes()
-        try:
-            key = json.loads(read_header(data)[0]["key"])
-            what = f"{key['kernel_name']}({', '.join(key['signature'])})  {key['backend']} {key['arch']}"
-        except (DamagedEntry, KeyError, ValueError) as damage:
-            what, status = f"{path.name} is damaged: {damage}", 1
-        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
-        print(f"{used} {len(data):>9} bytes  {what}")
+    for one in map(_shipped_with, options.packages) if options.packages else (cache,):
+        for path in one.entries():
+            status |= _list_entry(path)
+    return status
+
+
+def _shipped_with(package: str) -> DiskCache:
+    importlib.import_module(package)
+    folder = warm_folder_of(package)
+    if folder is None or not folder.is_dir():
+        raise FileNotFoundError(f"package {package} ships no compiled kernels")
+    return DiskCache(folder, writable=False, trusted=True)
+
+
+def _list_entry(path: Path) -> int:
+    """Print a line for an entry; 1 where it is damaged."""
+    data = path.read_bytes()
+    try:
+        header = read_header(data)[0]
+        key = json.loads(header["key"])
+        what = f"{key['kernel_name']}({', '.join(key['signature'])})  {key['backend']} {key['arch']}"
+        versions = ", ".join(f"{name} {version}" for name, version in header.get("made_with", ()))
+        what += f"  made with {versions}" if versions else ""
+        status = 0
+    except (DamagedEntry, KeyError, TypeError, ValueError) as damage:
+        what, status = f"{path.name} is damaged: {damage}", 1
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
+    print(f"{used} {len(data):>9} bytes  {what}")
     return status
 
 

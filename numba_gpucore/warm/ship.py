@@ -1,0 +1,122 @@
+"""Kernels compiled for the wheel of the package that holds them. Before: warm.hatch_hook. After: launch.store.
+
+The entries are those of the cache, but their keys leave out the versions of NumPy, Numba, llvmlite and tools: finished
+machine code is right as long as the kernel's fingerprint and `launch_abi` agree.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from numba_gpucore.base.errors import OptionError
+from numba_gpucore.launch import miss
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.fingerprint import fingerprint
+from numba_gpucore.launch.kernel import Kernel
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import make_key
+from numba_gpucore.warm.compile_modules import WarmReport, WarmTask, kernels_of, parse_task, run_tasks
+
+
+class ShipError(Exception):
+    """Kernels cannot be put into a wheel; the text says which and why, all at once."""
+
+
+def baseline_arch() -> str:
+    """The processors for which wheels are made if nothing is said: x86-64-v3 (Intel since 2013, AMD since 2015),
+    Apple's from the M1 on, elsewhere what all processors of a kind have."""
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        return "x86-64-v3"
+    return "apple-m1" if sys.platform == "darwin" else "generic"
+
+
+def ship_modules(
+    modules: Sequence[str], archs: Sequence[str], source_folders: Sequence[Path], folder: Path
+) -> Iterator[tuple[str, Path]]:
+    """Compile the kernels of modules, found in `source_folders`, into one folder of entries for each package.
+
+    archs: each is used for the kernels of those targets that know it. Gives (package, its folder). Raises ShipError.
+    """
+    tasks = [parse_task(module, archs) for module in modules]
+    faults = [f"{task.module}: it is no module of a package" for task in tasks if "." not in task.module]
+    with _neutral_environment(source_folders, folder / "numba"):
+        for report in run_tasks(tasks, os.cpu_count() or 1, partial(_ship_task, folder=str(folder))):
+            if report.failure is not None:
+                faults.append(f"{report.name}: {report.failure}")
+            elif not report.n_compiled:
+                faults.append(f"{report.name}: it has no kernel with declared signatures or a list `warm=[…]`")
+    if faults:
+        raise ShipError("kernels cannot be compiled for the wheel:\n  " + "\n  ".join(faults))
+    for package in dict.fromkeys(map(_package_of, tasks)):
+        yield package, folder / package
+
+
+@contextmanager
+def _neutral_environment(source_folders: Sequence[Path], numba_cache: Path) -> Iterator[None]:
+    """What child processes inherit: the packages' sources, no device but the CPU, none of the builder's settings."""
+    environment, path = dict(os.environ), list(sys.path)
+    for name in [name for name in os.environ if name.startswith("NUMBA_")]:
+        del os.environ[name]
+    os.environ.update(NUMBA_METAL_DEVICE="cpu", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=str(numba_cache))
+    sys.path[:0] = map(str, source_folders)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.path[:] = path
+
+
+def _package_of(task: WarmTask) -> str:
+    return task.module.partition(".")[0]
+
+
+def _ship_task(task: WarmTask, folder: str) -> WarmReport:
+    """Compile one module's kernels in this process."""
+    start = time.perf_counter()
+    default_session().defers_declared = True
+    package = _package_of(task)
+    cache = DiskCache(Path(folder) / package)
+    n_compiled = 0
+    try:
+        for kernel in kernels_of(task.module, task.kernel):
+            # What a module has imported from elsewhere is looked for in the folder of its own package.
+            if kernel.py_func.__module__.partition(".")[0] == package:
+                n_compiled += _ship_kernel(kernel, task.archs, cache)
+    except Exception as error:
+        # Any error of the user's module belongs in the report; the other modules go on.
+        return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
+    return WarmReport(task.name, n_compiled=n_compiled, seconds=time.perf_counter() - start)
+
+
+def _ship_kernel(kernel: Kernel, archs: Sequence[str], cache: DiskCache) -> int:
+    """How many entries the kernel gave. Raises ShipError, and what compiling raises."""
+    print_ = fingerprint(kernel.py_func)
+    if print_.digest is None:
+        raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {print_.obstacle}")
+    own_source = default_session().store.own_source()
+    n_compiled = 0
+    for types in kernel.types_to_warm():
+        for arch in archs:
+            try:
+                request, backend = kernel.request_for_arch(arch, types)
+            except OptionError:
+                continue  # another target's
+            key = make_key(request, backend, print_.digest, own_source)
+            artifact = miss.compile_kernel(request)
+            lost = [source.module for source in artifact.sources if not source.source_digest]
+            if lost:
+                raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")
+            cache.store(key.without_versions(), artifact, made_with=key.versions)
+            n_compiled += 1
+        if not n_compiled:
+            raise ShipError(f"none of {', '.join(archs)} is an architecture of {kernel.target.package}")
+    return n_compiled

@@ -1,0 +1,199 @@
+"""A package built with the hook launches its kernels without compiling: in a fresh environment, with an empty cache.
+
+The wheel is built by pip with hatchling and installed in an environment of its own, which sees NumPy, Numba and our
+sources through a path file.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from numba_gpucore.base.own_source import DIGEST_FILE, digest_own_source
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PROJECT = """
+[build-system]
+requires = ["hatchling", "numba-metal"]
+build-backend = "hatchling.build"
+
+[project]
+name = "smoothing"
+version = "1.0"
+
+[tool.hatch.build.hooks.numba-gpu]
+modules = ["smoothing.kernels"]
+archs = ["x86-64", "generic", "sm_80", "msl3.1"]
+"""
+
+KERNELS = """
+import numba_metal
+import numba_ptxplus
+from smoothing.overloads import third
+
+@numba_metal.jit("void(float32[::1], float32)")
+def scale(x, factor):
+    i = numba_metal.grid(1)
+    x[i] *= factor
+
+@numba_ptxplus.jit(warm=["void(float32[::1], float32[::1])"])
+def smooth(x, out):
+    i = numba_ptxplus.grid(1)
+    if 0 < i < x.size - 1:
+        out[i] = third(x[i - 1] + x[i] + x[i + 1])
+"""
+
+OVERLOADS = """
+from numba.extending import overload
+
+def third(x):
+    raise NotImplementedError
+
+@overload(third)
+def _third(x):
+    return lambda x: x / 3
+"""
+
+#: 2 * 3 = 6; the mean of 1, 2, 3 is 2. An index error shows its place in the installed file.
+PROGRAM = """
+import sys
+import numpy as np
+from smoothing import kernels
+
+x = np.full(64, 2, np.float32)
+kernels.scale[2, 32](x, np.float32(3))
+assert (x == 6).all()
+compiler_after_first = "numba_gpucore.compile" in sys.modules
+out = np.zeros(3, np.float32)
+kernels.smooth[1, 32](np.array([1, 2, 3], np.float32), out)
+assert out[1] == 2
+try:
+    kernels.scale[3, 32](x, np.float32(3))
+except IndexError as error:
+    place = error.__traceback__
+    while place.tb_next:
+        place = place.tb_next
+    assert place.tb_frame.f_code.co_filename == kernels.__file__, place.tb_frame.f_code.co_filename
+else:
+    raise AssertionError("index 64 of 64 was not noticed")
+print(len(kernels.scale.stats.hits), len(kernels.scale.stats.misses))
+print(len(kernels.smooth.stats.hits), len(kernels.smooth.stats.misses))
+print("numba_gpucore.compile" in sys.modules)
+"""
+
+
+def run(*line: str | Path, cwd: Path, variables: Mapping[str, str]) -> str:
+    """Standard output of a child process, which must succeed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "PYTHON"))}
+    child = subprocess.run(
+        [str(part) for part in line],
+        cwd=cwd,
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert child.returncode == 0, child.stdout + child.stderr
+    return child.stdout
+
+
+@pytest.fixture(scope="module")
+def plugin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Metadata by which hatchling finds our hook, where we are not installed or were before there was one."""
+    folder = tmp_path_factory.mktemp("metadata")
+    metadata = folder / "numba_metal_hook-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: numba-metal-hook\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text("[hatch]\nnumba-gpu = numba_gpucore.warm.hatch_hook\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "pyproject.toml").write_text(PROJECT)
+    package = folder / "src" / "smoothing"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "kernels.py").write_text(KERNELS)
+    (package / "overloads.py").write_text(OVERLOADS)
+    return folder
+
+
+def build(project: Path, plugin_folder: Path) -> str:
+    """What pip prints when it has built the wheel into project/dist."""
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index")
+    line = (*pip, "--disable-pip-version-check", "--wheel-dir", "dist", ".")
+    return run(*line, cwd=project, variables={"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin_folder)))})
+
+
+@pytest.fixture(scope="module")
+def wheel(project: Path, plugin_folder: Path) -> Path:
+    build(project, plugin_folder)
+    (wheel,) = (project / "dist").iterdir()
+    return wheel
+
+
+def test_wheel_holds_an_entry_for_each_kernel_and_architecture(wheel: Path) -> None:
+    """scale and smooth for the processors, smooth for sm_80, scale for Metal: 2 * 2 + 2 entries."""
+    assert wheel.name == f"smoothing-1.0-cp{sys.version_info.major}{sys.version_info.minor}-none-any.whl"
+    names = [name for name in zipfile.ZipFile(wheel).namelist() if "__warm__" in name]
+    assert len(names) == 6
+    assert all(name.startswith("smoothing/__warm__/") and name.endswith(".gpukernel") for name in names)
+
+
+def test_installed_package_compiles_nothing(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=tmp_path, variables={})
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check")
+    run(*pip, "--no-deps", "--no-index", wheel, cwd=tmp_path, variables={})
+    (site_packages,) = (Path(p) for p in {sysconfig.get_path("purelib", vars={"base": str(environment)})})
+    (site_packages / "visible.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n")
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o500)
+    variables = {"NUMBA_CACHE_DIR": str(cache), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu"}
+    hits = run(python, "-W", "error", "-c", PROGRAM, cwd=tmp_path, variables=variables)
+    assert hits.split() == ["1", "0", "1", "0", "False"]
+    assert not list(cache.glob("*.gpukernel")), "something was kept, although root may write anywhere"
+    listing = run(python, "-m", "numba_metal", "cache", "list", "smoothing", cwd=tmp_path, variables=variables)
+    assert listing.count("made with llvmlite ") == 6
+    assert listing.count(" cuda sm_80 ") == 1 and listing.count(" metal apple-msl3.1 ") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('modules = ["smoothing.kernels"]', "modules = []", "modules must be a list of texts, not []"),
+        ("archs = ", "arcs = ", "unknown key arcs; the keys are archs, modules"),
+        ('"smoothing.kernels"', '"smoothing.missing"', "smoothing.missing: ModuleNotFoundError"),
+        ('"smoothing.kernels"', '"smoothing.overloads"', "it has no kernel with declared signatures or a list"),
+    ],
+)
+def test_what_is_wrong_is_told(project: Path, plugin_folder: Path, old: str, new: str, message: str) -> None:
+    good = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(good.replace(old, new))
+    try:
+        with pytest.raises(AssertionError) as failure:
+            build(project, plugin_folder)
+    finally:
+        (project / "pyproject.toml").write_text(good)
+    assert message in str(failure.value)
+
+
+def test_our_own_wheel_carries_the_digest_of_its_source(tmp_path: Path) -> None:
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index")
+    run(*pip, "--disable-pip-version-check", "--wheel-dir", tmp_path, ROOT, cwd=tmp_path, variables={})
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read(f"numba_gpucore/{DIGEST_FILE}").decode()
+    assert text.strip() == digest_own_source()
