@@ -55,6 +55,7 @@ from numba_gpucore.compile.numba_api import (
     typing,
 )
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
 
 
-class DeviceTypingContext(HalfTyping, WeakLiteralTyping, typing.BaseContext):
+class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing.BaseContext):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
     def __init__(self, descriptor: DeviceDescriptor):

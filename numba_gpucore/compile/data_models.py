@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from numba_gpucore.compile.function_type import DeviceFunctionModel, DeviceFunctionType
 from numba_gpucore.compile.numba_api import datamodel, types
+from numba_gpucore.compile.remembered_calls import RememberingFunction
 from numba_gpucore.compile.weak_numbers import WeakComplex, WeakFloat, WeakModel
 
 
@@ -23,6 +24,7 @@ def _make_data_models() -> datamodel.DataModelManager:
     manager.register(WeakFloat, WeakModel)
     manager.register(WeakComplex, WeakModel)
     manager.register(DeviceFunctionType, DeviceFunctionModel)
+    manager.register(RememberingFunction, datamodel.models.OpaqueModel)
     return manager.chain(datamodel.default_manager)
 
 

@@ -6,6 +6,9 @@ each combination.
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 from numba_gpucore.base.number_types import has_float64, has_weak_literals
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
@@ -22,6 +25,7 @@ INHERITED_FLAGS = (
     "has_float64",
     "narrows_float64",
     "lacks_atomic64",
+    "lacks_captured_arrays",
 )
 
 
@@ -30,19 +34,31 @@ class DeviceFlags(Flags):
         type=bool, default=False, doc="Python floats take the type of the other operand (NEP 50)."
     )
     lacks_atomic64 = FlagOption(type=bool, default=False, doc="Atomics on 64-bit integers are an error.")
+    lacks_captured_arrays = FlagOption(type=bool, default=False, doc="Device arrays as globals are an error.")
     narrows_float64 = FlagOption(type=bool, default=False, doc="What the program calls float64 is float32.")
     has_float64 = FlagOption(type=bool, default=True, doc="Results may be float64 where no operand is.")
+
+    def values(self):
+        # Numba's own asks a property for each of 36 options, for every overload that it looks up and every pass.
+        return {**_default_values(type(self)), **self._values}
+
+
+@functools.cache
+def _default_values(flags_class: type[Flags]) -> dict[str, Any]:
+    return {name: option.default for name, option in flags_class.options.items()}
 
 
 def kernel_flags(options: KernelOptions, target: Target) -> DeviceFlags:
     """The flags of a kernel, which everything that it calls inherits."""
     flags = DeviceFlags()
     set_device_flags(flags)
-    flags.error_model = "python" if options.debug else "numpy"
+    # numba.cuda: a division under fastmath never raises, also where debugging asks for Python's errors.
+    flags.error_model = "python" if options.debug and not options.fastmath else "numpy"
     flags.boundscheck = bool(options.boundscheck)
     flags.weak_literals = has_weak_literals(target, options)
     flags.has_float64 = has_float64(target, options)
     flags.lacks_atomic64 = not target.rules.has_atomic64
+    flags.lacks_captured_arrays = not target.rules.has_captured_arrays
     flags.narrows_float64 = options.float64 == "float32"
     if options.fastmath:
         flags.fastmath = True
