@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Program
-from numba_gpucore.base.errors import DeviceError
+from numba_gpucore.base.errors import DeviceError, OptionError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.configure import to_dim3
@@ -22,6 +22,9 @@ from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import CacheStats
+
+#: That of macOS 14, the oldest system that numba_metal runs on.
+_OLDEST_MSL_VERSION = (3, 1)
 
 
 class CompiledOverload:
@@ -138,6 +141,19 @@ class KernelReports:
         cc: an architecture of the target's own GPUs, such as a compute capability, which need not be here.
         """
         return self._texts("asm", signature, cc)
+
+    def inspect_msl(self, signature: Any = None, msl_version: tuple[int, int] | None = None) -> Any:
+        """The Metal Shading Language of a numba_metal kernel, as `inspect_llvm` gives it; no GPU is needed.
+
+        msl_version: (major, minor); else what this Mac's GPU gets, or MSL 3.1 where there is none. Raises OptionError
+        for kernels of other packages.
+        """
+        if self.platform.target.name != "metal":
+            raise OptionError(f"kernels of {self.platform.target.package} have no MSL; inspect_asm() gives their text")
+        if msl_version is None and default_session().current_device(self.platform).kind == "metal":
+            return self._texts("asm", signature)
+        major, minor = msl_version or _OLDEST_MSL_VERSION
+        return self._texts("asm", signature, f"apple-msl{major}.{minor}")
 
     def inspect_sass(self, signature: Any = None, cc: Any = None) -> Any:
         """The machine code that the vendor's assembler makes of `inspect_asm`, disassembled. Raises ToolchainError

@@ -11,7 +11,8 @@ select_statements      which values get a statement
 variables, infer_types which values share a variable, its name, its type; element types of memory
 structure              blocks to nested constructs
 resolve_exits          constructs to `while`, `if`, `break`, `continue`
-print_body             statements, with `instructions`, `calls`, `addresses`, `atomics`, `block_memory` for their parts
+print_body             statements, with `instructions`, `addresses`, `atomics`, `block_memory` for their parts
+instructions           by kind: `int_instructions`, `float_instructions`, `conversions`, `calls`
 text_tree              declarations
 print_kernel           argument struct, helper functions, signature
 =====================  ============================================================================================

@@ -20,6 +20,8 @@ _BINARY = {
     "<": RELATION, ">": RELATION, "<=": RELATION, ">=": RELATION, "==": EQUALITY, "!=": EQUALITY,
     "&": BIT_AND, "^": BIT_XOR, "|": BIT_OR, "&&": LOGICAL_AND, "||": LOGICAL_OR,
 }  # fmt: skip
+#: The operators of the relations that LLVM names.
+RELATIONS = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _ASSOCIATIVE = frozenset(("&&", "||", "&", "|", "^"))
 

@@ -11,9 +11,9 @@ import pytest
 
 from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.compile.intrinsics import INTRINSICS
-from numba_metal.codegen.calls import NEUTRAL
 from numba_metal.codegen.helpers import has_helper, helper_text
 from numba_metal.codegen.math_helpers import MATH_HELPERS
+from numba_metal.codegen.neutral_calls import NEUTRAL
 from tests.unit.msl_ir import ENTRY, array_of, emit, header, run
 
 NUMPY = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
