@@ -1,4 +1,4 @@
-"""Calls of neutral intrinsics as MSL: places, barriers, SIMD groups, exceptions, math. Before: `values`. After: `calls`.
+"""Calls of neutral intrinsics as MSL: barriers, SIMD groups, exceptions, math. Before: `values`. After: `calls`.
 
 Each is one line of a table, so that `tests/unit/test_msl_instructions.py` can hold it against `compile.intrinsics`.
 Source: MSL specification 5.2.3 (kernel inputs), 6.6 (math), 6.9 (synchronisation, SIMD-group functions).

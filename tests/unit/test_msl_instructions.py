@@ -263,7 +263,7 @@ def test_every_neutral_intrinsic_has_words():
 def test_every_helper_that_math_needs_exists():
     named = {f"math_{name.split('.')[2]}" for name in INTRINSICS if name.startswith("gpu.math.")}
     plain_msl = {f"math_{name}" for name in (
-        "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 fmod log log10 log2 pow sin sinh sqrt tan tanh"
+        "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 fma fmod log log10 log2 pow sin sinh sqrt tan tanh"
     ).split()}  # fmt: skip
     assert named - plain_msl <= set(MATH_HELPERS)
     assert all(helper_text(name) for name in MATH_HELPERS)
