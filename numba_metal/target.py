@@ -11,7 +11,12 @@ TARGET = Target(
     backends=("metal", "cpu"),
     device_variable="NUMBA_METAL_DEVICE",
     rules=NumberRules(
-        weak_literals=True, has_float64=False, has_recursion=False, has_atomic64=False, has_grid_barrier=False
+        weak_literals=True,
+        has_float64=False,
+        has_recursion=False,
+        has_atomic64=False,
+        has_grid_barrier=False,
+        has_captured_arrays=False,
     ),
 )
 

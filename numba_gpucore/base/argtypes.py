@@ -119,6 +119,16 @@ class NoneArgType:
 
 
 @dataclass(frozen=True)
+class PointerType:
+    """The address of numbers or records on the device, as an eager signature can declare it; passed as an integer."""
+
+    item: ScalarType | RecordType
+
+    def __str__(self) -> str:
+        return f"{self.item}*"
+
+
+@dataclass(frozen=True)
 class OptionalType:
     """A value or None, as an eager signature can declare it; passed as the value and one byte "is valid"."""
 
@@ -128,4 +138,6 @@ class OptionalType:
         return f"Optional({self.item})"
 
 
-ArgType = Union[ScalarType, RecordType, ArrayType, TupleType, NamedTupleType, EnumType, NoneArgType, OptionalType]
+ArgType = Union[
+    ScalarType, RecordType, ArrayType, TupleType, NamedTupleType, EnumType, NoneArgType, PointerType, OptionalType
+]

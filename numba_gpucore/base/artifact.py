@@ -8,7 +8,7 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.print_line import PrintLine
-from numba_gpucore.base.records import dataclass
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import Site
 from numba_gpucore.base.target import Target
 
@@ -49,7 +49,7 @@ class Artifact:
 
     entry: symbol to look up in `code`. shared_nbytes: static shared memory of a block. backend_facts: what the
     back-end's loader must know beyond that, as (name, value) pairs sorted by name. sources: must be unchanged for the
-    Artifact to be right.
+    Artifact to be right. held: device arrays whose addresses stand in the code; such an Artifact is of one process.
     """
 
     kernel_name: str
@@ -64,6 +64,7 @@ class Artifact:
     backend_facts: tuple[tuple[str, int], ...] = ()
     sources: tuple[SourceCheck, ...] = ()
     print_lines: tuple[PrintLine, ...] = ()
+    held: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     def fact(self, name: str) -> int:
         """The value of one of `backend_facts`. Raises KeyError."""

@@ -13,6 +13,7 @@ array, C or F      address, then `ndim` extents (int64)
 array, A           address, then `ndim` extents, then `ndim` strides in bytes (int64)
 record, characters address of its bytes
 tuple              the slots of each item
+pointer            address
 None               no slot
 Optional           the slots of its item, then one byte: 1 if there is a value
 =================  ==========================================================================
@@ -30,6 +31,7 @@ from numba_gpucore.base.argtypes import (
     NamedTupleType,
     NoneArgType,
     OptionalType,
+    PointerType,
     RecordType,
     ScalarType,
     TupleType,
@@ -89,6 +91,8 @@ def _slots_of(type_: ArgType) -> Iterator[tuple[SlotKind, int]]:
             yield from _scalar_slots(dtype)
         case NoneArgType():
             return
+        case PointerType():
+            yield "address", POINTER_NBYTES
         case OptionalType(item=item):
             yield from _slots_of(item)
             yield "valid", 1

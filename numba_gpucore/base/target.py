@@ -10,13 +10,15 @@ from numba_gpucore.base.records import dataclass, field
 class NumberRules:
     """How a target counts. weak_literals: Python floats take the other operand's type (NEP 50).
     has_float64, has_atomic64, has_recursion, has_grid_barrier: whether programs may use double precision, atomics on
-    64-bit numbers, functions that call themselves, barriers of all blocks at all."""
+    64-bit numbers, functions that call themselves, barriers of all blocks at all; has_captured_arrays: device arrays as
+    global and closure variables."""
 
     weak_literals: bool = False
     has_float64: bool = True
     has_recursion: bool = True
     has_atomic64: bool = True
     has_grid_barrier: bool = True
+    has_captured_arrays: bool = True
 
 
 @dataclass(frozen=True)

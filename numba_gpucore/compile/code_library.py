@@ -43,6 +43,7 @@ class DeviceLibrary(CodeLibrary):
         self._sites: dict[int, tuple[Site, tuple[str, ...]]] = {}
         self._calls: dict[Call, None] = {}
         self._print_lines: dict[int, PrintLine] = {}
+        self._captured: list[Any] = []
         self._promises: dict[int, tuple[Frame, str]] = {}
         self._symbol_frames: dict[str, Frame] = {}
         self.current_frame = UNKNOWN_FRAME
@@ -97,6 +98,13 @@ class DeviceLibrary(CodeLibrary):
         content_id = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> 1
         self._promises[content_id] = frame, text
         return content_id
+
+    def hold(self, captured: Any) -> None:
+        """Keep a device array whose address stands in the code alive as long as the code."""
+        self._captured.append(captured)
+
+    def all_captured(self) -> tuple[Any, ...]:
+        return tuple(captured for library in self.walk() for captured in library._captured)
 
     def add_late_callee(self, symbol: str) -> None:
         """Note a call to a function that is still being compiled; its library is looked up when linking."""

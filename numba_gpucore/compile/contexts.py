@@ -32,6 +32,7 @@ from numba.np.unsafe import ndarray  # noqa: F401
 
 from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
+from numba_gpucore.compile.captured_arrays import is_captured_array, make_captured_array, type_captured_array
 from numba_gpucore.compile.code_library import DATA_LAYOUT, DeviceCodegen
 from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.flags import set_device_flags
@@ -78,6 +79,8 @@ class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing
             self.install_registry(registry)
 
     def resolve_value_type(self, val):
+        if is_captured_array(val):
+            return type_captured_array(val)
         return super().resolve_value_type(self._descriptor.as_device_function(val))
 
 
@@ -99,8 +102,8 @@ class DeviceTargetContext(NoContainers, BaseContext):
         self._internal_codegen = DeviceCodegen(self.target_name)
         self.special_ops["arrayexpr"] = lower_array_expression
         install_boundscheck_hook(DeviceTargetContext)
-
         install_format_hook()
+
     def load_additional_registries(self):
         for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):
             self.install_registry(registry)
@@ -175,7 +178,10 @@ class DeviceTargetContext(NoContainers, BaseContext):
         return imputils.fix_returning_optional(self, builder, sig, status, result)
 
     def make_constant_array(self, builder, typ, ary):
-        """A NumPy array that a kernel mentions as a global or closure variable: constant bytes in the module."""
+        """An array that a kernel mentions as a global or closure variable: a NumPy array is constant bytes in the module,
+        a device array stays where it is."""
+        if is_captured_array(ary):
+            return make_captured_array(self, builder, typ, ary)
         # With float64="float32" its type is narrower than the array.
         ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
         data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))

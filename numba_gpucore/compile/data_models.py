@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from numba_gpucore.compile.captured_arrays import CapturedArrayType
 from numba_gpucore.compile.function_type import DeviceFunctionModel, DeviceFunctionType
 from numba_gpucore.compile.numba_api import datamodel, types
 from numba_gpucore.compile.remembered_calls import RememberingFunction
@@ -24,6 +25,7 @@ def _make_data_models() -> datamodel.DataModelManager:
     manager.register(WeakFloat, WeakModel)
     manager.register(WeakComplex, WeakModel)
     manager.register(DeviceFunctionType, DeviceFunctionModel)
+    manager.register(CapturedArrayType, datamodel.models.ArrayModel)
     manager.register(RememberingFunction, datamodel.models.OpaqueModel)
     return manager.chain(datamodel.default_manager)
 

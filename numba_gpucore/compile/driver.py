@@ -72,6 +72,7 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
         print_lines=job.print_lines,
         backend_facts=codegen.facts(module, job),
         sources=check_sources(lowered.result.library.all_overload_modules()),
+        held=lowered.result.library.all_captured(),
     )
 
 

@@ -13,6 +13,7 @@ from numba_gpucore.base.argtypes import (
     NamedTupleType,
     NoneArgType,
     OptionalType,
+    PointerType,
     RecordType,
     ScalarType,
     TupleType,
@@ -86,6 +87,8 @@ class _ValueReader:
                 return context.make_tuple(builder, to_numba(type_), values)
             case EnumType(dtype=dtype):
                 return self.read(dtype)
+            case PointerType():
+                return builder.bitcast(next(self._params), context.get_value_type(to_numba(type_)))
             case NoneArgType():
                 return context.get_dummy_value()
             case OptionalType(item=item):

@@ -13,6 +13,7 @@ from numba_gpucore.base.argtypes import (
     NamedTupleType,
     NoneArgType,
     OptionalType,
+    PointerType,
     RecordType,
     ScalarType,
     TupleType,
@@ -41,6 +42,8 @@ def to_numba(type_: ArgType) -> types.Type:
             return numba_class(_find_class(cls), to_numba(dtype))
         case NoneArgType():
             return types.none
+        case PointerType(item=item):
+            return types.CPointer(to_numba(item))
         case OptionalType(item=item):
             return types.Optional(to_numba(item))
     raise TypeError(f"no such argument type: {type_!r}")
@@ -96,6 +99,10 @@ def from_numba(type_: types.Type) -> ArgType:
             return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, is_int)
         case types.NoneType():
             return NoneArgType()
+        case types.CPointer():
+            item = from_numba(type_.dtype)
+            if isinstance(item, (ScalarType, RecordType)):
+                return PointerType(item)
         case types.Optional():
             return OptionalType(from_numba(type_.type))
     raise ArgumentError(

@@ -17,6 +17,7 @@ from numba_gpucore.base.argtypes import (
     NamedTupleType,
     NoneArgType,
     OptionalType,
+    PointerType,
     RecordType,
     ScalarType,
     TupleType,
@@ -46,6 +47,10 @@ def passing_distance(given: ArgType, declared: ArgType) -> Distance | None:
         case _, OptionalType(item=item):
             inner = passing_distance(given, item)
             return None if inner is None else _add(inner, _SAFE)
+        case ScalarType(), PointerType():
+            return _SAFE if dtype_of(given).kind in "iu" else None
+        case ArrayType(dtype=dtype), PointerType(item=item):
+            return _SAFE if dtype == item else None
         case ArrayType(), ArrayType():
             return _array_distance(given, declared)
         case EnumType(dtype=dtype), ScalarType():

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import is_foreign_array
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass, field
@@ -175,6 +176,8 @@ class _Encoder:
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             self._put("array", f"{value.dtype.descr}{value.shape}{value.flags.f_contiguous}{value.flags.c_contiguous}")
             self._put("bytes", value.tobytes(order="A"))
+        elif is_foreign_array(value) and not isinstance(value, type):
+            raise _UnknownObject(f"'{name}' is a device array, whose address is that of this process")
         elif isinstance(value, np.ufunc) and getattr(np, name := value.__name__, None) is value:
             self._put("ufunc", name)
         else:

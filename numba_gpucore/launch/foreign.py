@@ -1,33 +1,31 @@
-"""Arrays of other packages, by `__cuda_array_interface__`. Before: a foreign object. After: signature, marshal.
-
-Source: the CUDA Array Interface, version 3 (numba.readthedocs.io, "CUDA Array Interface").
-"""
+"""Arrays of other packages on this machine's devices. Before: array_interface. After: signature, marshal."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import sys
-from math import prod
-from typing import Any
 
-import numpy as np
-
-from numba_gpucore.base.argtypes import Layout
+from numba_gpucore.array_interface import (
+    ForeignView,
+    contiguous_strides,
+    is_foreign_array,
+    layout_of_strides,
+    read_interface,
+    span_nbytes,
+)
 from numba_gpucore.base.errors import ArgumentError
-from numba_gpucore.base.records import dataclass
 
-
-@dataclass(frozen=True)
-class ForeignView:
-    """Where a foreign array lies: address in bytes, shape in elements, strides in bytes."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype
-    readonly: bool
-    stream: Any = None
+__all__ = [
+    "ForeignView",
+    "contiguous_strides",
+    "is_foreign_array",
+    "layout_of_strides",
+    "read_interface",
+    "require_host_reachable",
+    "span_nbytes",
+    "waits_for_streams",
+]
 
 
 def waits_for_streams() -> bool:
@@ -37,57 +35,6 @@ def waits_for_streams() -> bool:
     """
     value = getattr(sys.modules.get("numba.core.config"), "CUDA_ARRAY_INTERFACE_SYNC", None)
     return bool(value) if value is not None else os.environ.get("NUMBA_CUDA_ARRAY_INTERFACE_SYNC") != "0"
-
-
-def is_foreign_array(value: Any) -> bool:
-    return hasattr(value, "__cuda_array_interface__")
-
-
-def contiguous_strides(shape: tuple[int, ...], itemsize: int, order: str = "C") -> tuple[int, ...]:
-    """Strides in bytes of a dense array. `order`: "C" or "F"."""
-    extents = shape if order == "F" else shape[::-1]
-    strides, step = [], itemsize
-    for extent in extents:
-        strides.append(step)
-        step *= extent
-    return tuple(strides if order == "F" else strides[::-1])
-
-
-def _matches(shape: tuple[int, ...], strides: tuple[int, ...], dense: tuple[int, ...]) -> bool:
-    return all(extent == 1 or stride == step for extent, stride, step in zip(shape, strides, dense, strict=True))
-
-
-def layout_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Layout:
-    """C, F or A as NumPy's flags say: strides of axes with one element do not count; C wins; empty arrays are C."""
-    if 0 in shape or _matches(shape, strides, contiguous_strides(shape, itemsize)):
-        return "C"
-    return "F" if _matches(shape, strides, contiguous_strides(shape, itemsize, "F")) else "A"
-
-
-def read_interface(value: Any) -> ForeignView:
-    """Decode `value.__cuda_array_interface__`, or such a dictionary itself. Raises ArgumentError."""
-    description = value if isinstance(value, dict) else value.__cuda_array_interface__
-    try:
-        shape = tuple(int(n) for n in description["shape"])
-        address, readonly = description["data"]
-        dtype = np.dtype(description["typestr"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArgumentError(f"malformed __cuda_array_interface__ {description!r}: {error!r}") from error
-    if description.get("mask") is not None:
-        raise ArgumentError("masked arrays cannot be passed through __cuda_array_interface__")
-    if dtype.kind == "V" and description.get("descr"):
-        dtype = np.lib.format.descr_to_dtype(description["descr"])
-    strides = description.get("strides")
-    strides = contiguous_strides(shape, dtype.itemsize) if strides is None else tuple(int(n) for n in strides)
-    return ForeignView(int(address or 0), shape, strides, dtype, bool(readonly), description.get("stream"))
-
-
-def span_nbytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
-    """Byte range [low, high) that an array touches, relative to its first element."""
-    if prod(shape) == 0:
-        return 0, 0
-    reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + itemsize
 
 
 def require_host_reachable(view: ForeignView) -> None:

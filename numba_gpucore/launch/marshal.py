@@ -22,6 +22,7 @@ from numba_gpucore.base.argtypes import (
     NamedTupleType,
     NoneArgType,
     OptionalType,
+    PointerType,
     RecordType,
     ScalarType,
     TupleType,
@@ -109,6 +110,8 @@ class _PutBuilder:
                 return self._array_put(value, type_)
             case NoneArgType():
                 return _put_nothing
+            case PointerType():
+                return self._pointer_put(value)
             case OptionalType(item=item):
                 return self._optional_put(value, item)
             case EnumType(dtype=dtype):
@@ -135,6 +138,13 @@ class _PutBuilder:
         if str(arg_type_of(value)) == type_.name:
             return put
         return _converted(number_converter(type_), put)
+
+    def _pointer_put(self, value: Any) -> Put:
+        if isinstance(value, (int, np.integer)):
+            return _put_number
+        if isinstance(value, DeviceArray):
+            return _device_address_put(self._device)
+        raise ArgumentError(f"a pointer is passed as an integer, the address, or as a device array, not as {value!r}")
 
     def _optional_put(self, value: Any, item: ArgType) -> Put:
         if value is None:
@@ -366,6 +376,15 @@ def _device_array_put(device: Device, has_strides: bool) -> Put:
         if array.device is not device:
             array.require_usable_on(device)
         numbers += array.strided_words if has_strides else array.dense_words
+
+    return put
+
+
+def _device_address_put(device: Device) -> Put:
+    def put(numbers: list[Any], array: DeviceArray, _staging: Staging | None) -> None:
+        if array.device is not device:
+            array.require_usable_on(device)
+        numbers.append(array.address)
 
     return put
 
