@@ -17,11 +17,13 @@ from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
 from numba_gpucore.cuda_api.submodules import late_name
+from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
 from numba_metal.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)
 __all__ = sorted(_NAMES)
+register_when_numba_loads()
 
 
 def __getattr__(name: str) -> Any:

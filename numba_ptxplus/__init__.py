@@ -17,11 +17,13 @@ from typing import Any
 
 from numba_gpucore.cuda_api.names import public_names
 from numba_gpucore.cuda_api.submodules import late_name
+from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
 from numba_ptxplus.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)
 __all__ = sorted(_NAMES)
+register_when_numba_loads()
 
 #: Functions of the compiler, which is loaded when one of them is first used; so they are not in __all__.
 _COMPILED_NAMES = (

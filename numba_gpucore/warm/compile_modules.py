@@ -19,6 +19,8 @@ from typing import Any
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import Session, default_session
 from numba_gpucore.launch.store import CacheStats
+from numba_gpucore.ufuncs.guvectorize import GUFunc
+from numba_gpucore.ufuncs.vectorize import UFunc
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,23 @@ def run_tasks(
 
 
 def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]:
-    """The kernels that a module's names stand for, once each, in order; or the one of that name.
+    """The kernels that a module's names stand for, once each, in order, those of ufuncs too; or the one of that name.
 
     Raises what importing the module raises, and ValueError where it has no such kernel.
     """
     values = vars(importlib.import_module(module_name))
     if kernel_name is None:
-        return list(dict.fromkeys(value for value in values.values() if isinstance(value, Kernel)))
+        found = ([value] if isinstance(value, Kernel) else _kernels_of_ufunc(value) for value in values.values())
+        return list(dict.fromkeys(kernel for kernels in found for kernel in kernels))
     kernel = values.get(kernel_name)
     if not isinstance(kernel, Kernel):
         known = ", ".join(name for name, value in values.items() if isinstance(value, Kernel)) or "none"
         raise ValueError(f"{module_name} has no kernel '{kernel_name}'; its kernels are: {known}")
     return [kernel]
+
+
+def _kernels_of_ufunc(value: Any) -> list[Kernel]:
+    return value.kernels if isinstance(value, (UFunc, GUFunc)) else []
 
 
 def warm_task(task: WarmTask) -> WarmReport:

@@ -1,0 +1,155 @@
+"""Arguments of ufuncs as device arrays or scalars, and their results. Before: the user's call. After: kernels.
+
+Host arrays are used in place where the device can (the CPU device), else copied. Results live where the inputs do: on
+the device if any of them does, else on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Union
+
+import numpy as np
+
+from numba_gpucore.base.records import dataclass
+from numba_gpucore.launch.allocate import Allocator, BorrowedMemory
+from numba_gpucore.launch.arrays import DeviceArray
+from numba_gpucore.launch.foreign import ForeignView, is_foreign_array, span_nbytes
+from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.staging import array_address
+from numba_gpucore.launch.streams import Stream
+
+Array = Union[np.ndarray, DeviceArray]
+_SCALARS = (bool, int, float, complex, np.number, np.bool_)
+
+
+def is_scalar(value: Any) -> bool:
+    """True for numbers that are passed by value and may take another type than their own."""
+    return isinstance(value, _SCALARS)
+
+
+def is_on_device(value: Any) -> bool:
+    return isinstance(value, DeviceArray)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    return () if is_scalar(value) else tuple(value.shape)
+
+
+def dtype_of_value(value: Any) -> np.dtype:
+    return np.asarray(value).dtype if is_scalar(value) else value.dtype
+
+
+@dataclass(frozen=True)
+class Result:
+    """`array` is what the kernel writes; target: the caller's array or a new one of the host, None where `array` itself
+    is what the caller gets. is_in_place: `target` has the memory of `array`."""
+
+    array: DeviceArray
+    target: Array | None
+    is_in_place: bool
+
+
+class Operands:
+    """Brings the arguments of one call to one device. `stream` None: the default stream."""
+
+    def __init__(self, platform: Platform, stream: Stream | None):
+        self._allocator = Allocator(platform)
+        self._stream = stream
+        session = default_session()
+        self.device = session.current_device(platform) if stream is None else stream.device
+        self._default_stream = session.default_stream(self.device)
+
+    def take(self, value: Any) -> Any:
+        """A number as it is, a DeviceArray for what lies on a device, else a NumPy array."""
+        if is_scalar(value) or isinstance(value, DeviceArray):
+            return value
+        if not isinstance(value, np.ndarray) and is_foreign_array(value):
+            return self._allocator.as_cuda_array(value)
+        array = np.asarray(value)
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+    def on_device(self, value: Any) -> Any:
+        """An input where kernels can read it; numbers stay. A host array that is used in place is done with when the
+        call returns."""
+        if not isinstance(value, np.ndarray):
+            return value
+        if self._works_in_place() and value.flags.aligned and value.flags.writeable:
+            return self._borrow(value)
+        # A copy: the stream may get there after the caller has changed the array.
+        return self._allocator.to_device(np.array(value), stream=self._stream)
+
+    def open_result(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, to_host: bool) -> Result:
+        """Room for a result of unspecified content."""
+        host = None
+        if to_host:
+            host = np.ndarray(shape, dtype, np.empty(prod(shape) * dtype.itemsize, np.uint8).data, 0, strides)
+            if self._works_in_place():
+                return Result(self._borrow(host), host, is_in_place=True)
+        array = self._allocator.device_array(shape, dtype, strides, stream=self._stream)
+        return Result(array, host, is_in_place=False)
+
+    def reuse(self, out: Array, inputs: Sequence[Any]) -> Result:
+        """The caller's array as a result; a kernel writes to a copy of it where it shares memory with inputs that are
+        walked otherwise."""
+        is_entangled = any(_is_entangled(out, one) for one in inputs)
+        if isinstance(out, DeviceArray):
+            if not is_entangled:
+                return Result(out, None, is_in_place=True)
+            copy = self._allocator.to_device(out.copy_to_host(stream=self._stream), stream=self._stream)
+            return Result(copy, out, is_in_place=False)
+        if self._works_in_place() and out.flags.aligned and not is_entangled:
+            return Result(self._borrow(out), out, is_in_place=True)
+        return Result(self._allocator.to_device(np.array(out), stream=self._stream), out, is_in_place=False)
+
+    def finish(self, result: Result) -> Any:
+        """The result for the caller, complete if it is on the host."""
+        array, target = result.array, result.target
+        if target is None:
+            return array
+        if isinstance(target, DeviceArray):
+            target.copy_to_device(array, stream=self._stream)
+            return target
+        if not result.is_in_place:
+            host = array.copy_to_host(stream=self._stream)
+            (self._stream or self._default_stream).synchronize()
+            target[...] = host
+        return target
+
+    def _works_in_place(self) -> bool:
+        """Whether kernels use host memory itself, and have ended when a launch returns."""
+        return self._stream is None and self.device.uses_host_memory
+
+    def _borrow(self, array: np.ndarray) -> DeviceArray:
+        view = ForeignView(array_address(array), array.shape, array.strides, array.dtype, False)
+        memory = BorrowedMemory(view, array)
+        return DeviceArray(
+            self.device, memory, array.shape, array.strides, array.dtype, self._default_stream, view.address
+        )
+
+
+def _is_entangled(out: Array, value: Any) -> bool:
+    """True where a kernel could write an element of `out` before another thread has read it as one of `value`."""
+    if isinstance(out, DeviceArray) and isinstance(value, DeviceArray):
+        overlaps = _bounds(out)[0] < _bounds(value)[1] and _bounds(value)[0] < _bounds(out)[1]
+        return overlaps and (out.address, out.shape, out.strides) != (value.address, value.shape, value.strides)
+    if isinstance(out, np.ndarray) and isinstance(value, np.ndarray) and np.may_share_memory(out, value):
+        mine, other = (one.__array_interface__["data"][0] for one in (out, value))
+        return (mine, out.shape, out.strides) != (other, value.shape, value.strides)
+    return False
+
+
+def _bounds(array: DeviceArray) -> tuple[int, int]:
+    low, high = span_nbytes(array.shape, array.strides, array.itemsize)
+    return array.address + low, array.address + high
+
+
+def restride(array: DeviceArray, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
+    """The same memory from the same first element on, walked otherwise."""
+    if array.shape == shape and array.strides == strides:
+        return array
+    return DeviceArray(
+        array.device, array.memory, shape, strides, array.dtype, array._session_stream, array.address, array.stream
+    )

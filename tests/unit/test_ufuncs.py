@@ -1,0 +1,154 @@
+"""The parts of ufuncs that need no device: layouts, loops, signatures, options, and Numba's own decorators."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import numba_metal
+import numba_ptxplus
+from numba_gpucore.ufuncs.core_layout import CoreLayout
+from numba_gpucore.ufuncs.declared import choose_signature
+from numba_gpucore.ufuncs.loops import Loop, memory_order, merge_axes
+from numba_gpucore.warm.compile_modules import kernels_of
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@numba_ptxplus.vectorize(["int32(int32)"])
+def negate(x):
+    return -x
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "outputs"),
+    [
+        ("(m,n),(n,p)->(m,p)", (("m", "n"), ("n", "p")), (("m", "p"),)),
+        (" ( x ) -> () , (x) ", (("x",),), ((), ("x",))),
+        ("(),()->()", ((), ()), ((),)),
+    ],
+)
+def test_layouts(text, inputs, outputs) -> None:
+    layout = CoreLayout.parse(text)
+    assert (layout.inputs, layout.outputs) == (inputs, outputs)
+    assert CoreLayout.parse(str(layout)) == layout
+
+
+@pytest.mark.parametrize("text", ["", "(n)", "n->n", "(n)->", "(n)->(n", "(n)(m)->(n)", "(3)->()", "(n)->(n)->(n)"])
+def test_bad_layouts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="layout"):
+        CoreLayout.parse(text)
+
+
+def test_undefined_output_axes_are_refused() -> None:
+    with pytest.raises(NameError, match="undefined output symbols: p"):
+        CoreLayout.parse("(m)->(m,p)")
+
+
+def test_dense_arrays_are_walked_as_one_axis() -> None:
+    """Strides of a C and of an F array of shape (3, 4), 4 bytes an element."""
+    assert merge_axes((3, 4), [(16, 4), (16, 4)], (0, 1)) == Loop((12,), ((4,), (4,)))
+    order = memory_order((3, 4), [(4, 12)])
+    assert order == (1, 0)
+    assert merge_axes((3, 4), [(4, 12)], order) == Loop((12,), ((4,),))
+
+
+def test_repeated_operands_keep_their_axes() -> None:
+    assert merge_axes((3, 4), [(16, 4), (0, 4)], (0, 1)) == Loop((3, 4), ((16, 4), (0, 4)))
+    assert merge_axes((2, 3, 4), [(48, 16, 4), (0, 0, 4)], (0, 1, 2)) == Loop((6, 4), ((16, 4), (0, 4)))
+    assert merge_axes((1, 1), [(4, 4)], (0, 1)) == Loop((1,), ((0,),))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "chosen"),
+    [
+        ((np.zeros(2, np.float32), np.zeros(2, np.float32)), "f"),
+        ((np.zeros(2, np.float32), 1), "f"),
+        ((np.zeros(2, np.int32), 1), "i"),
+        ((np.zeros(2, np.int32), 1.5), "d"),  # not a whole number for int32
+        ((1, 2), "d"),  # int64 to float64 is NumPy's safe conversion; int32 would lose digits
+        ((1.5, 2.5), "d"),
+        ((np.zeros(2, np.int16), np.zeros(2, np.float32)), "f"),
+    ],
+)
+def test_choice_of_signatures(arguments, chosen: str) -> None:
+    declared = [(np.dtype(char),) * 2 for char in "ifd"]
+    assert choose_signature("f", declared, arguments) == (np.dtype(chosen),) * 2
+
+
+def test_attributes() -> None:
+    assert (negate.__name__, negate.nin, negate.nout, negate.types, negate.ntypes) == ("negate", 1, 1, ["i->i"], 1)
+    assert repr(negate) == "<ufunc 'negate' of numba_ptxplus>"
+    assert pickle.loads(pickle.dumps(negate)) is negate
+
+
+def test_warming_finds_kernels_of_ufuncs() -> None:
+    assert set(negate.kernels) <= set(kernels_of(__name__))
+    assert len(negate.kernels) == 1
+
+
+def test_wrong_declarations_are_told() -> None:
+    def function(x):
+        return x
+
+    with pytest.raises(TypeError, match=r"'function' takes 1 arguments, signature .* has 2"):
+        numba_metal.vectorize(["float32(float32, float32)"])(function)
+    with pytest.raises(KeyError, match="numba_metal does not support 'other'"):
+        numba_metal.vectorize(["float32(float32)"], other=1)(function)
+    with pytest.raises(TypeError, match="makes ufuncs for target 'metal', not 'parallel'"):
+        numba_metal.vectorize(["float32(float32)"], target="parallel")
+    with pytest.warns(RuntimeWarning, match="nopython kwarg for cuda target is redundant"):
+        numba_metal.vectorize(["float32(float32)"], target="cuda", nopython=True)(function)
+
+
+def test_wrong_gufuncs_are_told() -> None:
+    def function(x, y):
+        y[0] = x[0]
+
+    with pytest.raises(TypeError, match=r"guvectorized functions cannot return values: .* specifies int32 return type"):
+        numba_metal.guvectorize(["int32(int32[:], int32[:])"], "(n)->(n)")(function)
+    with pytest.raises(TypeError, match="argument 1 has 2 core axes"):
+        numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n,n)")(function)
+    with pytest.raises(TypeError, match="The following target options are not supported: 'other'"):
+        numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", other=1)(function)
+    with pytest.raises(TypeError, match="nopython flag must be True"):
+        numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", nopython=False)(function)
+    with pytest.raises(TypeError, match="at least one signature"):
+        numba_metal.guvectorize([], "(n)->(n)")(function)
+
+
+NUMBA_DECORATORS = """
+import numpy as np
+{setup}
+from numba import float32, guvectorize, vectorize
+
+@vectorize([float32(float32, float32), "int32(int32, int32)"], target="{target}")
+def add(a, b):
+    return a + b
+
+@guvectorize([(float32[:], float32[:])], "(n)->()", target="{target}")
+def first(a, b):
+    b[0] = a[0]
+
+x = np.arange(6, dtype=np.float32).reshape(2, 3)
+print(add(x, 1).tolist(), first(x).tolist(), add)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "setup", "package"),
+    [
+        ("metal", "import numba_metal", "numba_metal"),
+        ("ptxplus", "import numba, numba_ptxplus", "numba_ptxplus"),
+        ("cuda", "import numba_metal; numba_metal.install_as_cuda()", "numba_metal"),
+        ("cuda", "import numba.np.ufunc, numba_ptxplus; numba_ptxplus.install_as_cuda()", "numba_ptxplus"),
+    ],
+)
+def test_numbas_own_decorators(target: str, setup: str, package: str, run_python: Runner) -> None:
+    program = NUMBA_DECORATORS.format(target=target, setup=setup)
+    output = run_python("-c", program, NUMBA_METAL_DEVICE="cpu", NUMBA_PTXPLUS_DEVICE="cpu").stdout
+    assert output == f"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] [0.0, 3.0] <ufunc 'add' of {package}>\n"
