@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore import cache_hints, cooperative_groups, dtypes, language, libdevice
+from numba_gpucore import cache_hints, cooperative_groups, dtypes, fp16, language, libdevice
 from numba_gpucore.cuda_api import driver_errors, driver_only, execution, linkable_code
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
@@ -58,7 +58,7 @@ def language_names() -> dict[str, Any]:
     helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only"}
     names = {name: value for name, value in _defined_in(language).items() if name not in helpers}
     hints = {function.__name__: function for function in (*cache_hints.LOADS, *cache_hints.STORES)}
-    return {**names, **hints, "cg": cooperative_groups, "libdevice": libdevice}
+    return {**names, **hints, "cg": cooperative_groups, "fp16": fp16, "libdevice": libdevice}
 
 
 def dtype_names() -> dict[str, Any]:

@@ -39,6 +39,7 @@ FORWARDED = {
     "cudaimpl": ("numba_gpucore.compile.lower.registry",),
     "cg": ("numba_gpucore.cooperative_groups",),
     "cache_hints": ("numba_gpucore.cache_hints",),
+    "fp16": ("numba_gpucore.fp16",),
     "intrinsics": ("numba_gpucore.language",),
     "libdevice": ("numba_gpucore.libdevice",),
     "libdevicefuncs": ("numba_gpucore.compile.typing.libdevice",),

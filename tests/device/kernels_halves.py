@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numba import njit
 
+from numba_gpucore import fp16
 from numba_gpucore import language as gpu
 from numba_gpucore.dtypes import float16, float32, int8, int16, int32, int64, uint8
 from tests.device.catalogue import Case
@@ -369,6 +370,68 @@ def expect_shuffles(x, out):
     return {1: np.stack([x[lanes // 32 * 32 + (lanes + 1) % 32], x[up], x[down], x[lanes ^ 3]])}
 
 
+def aliases(x, y, out, flags):
+    i = gpu.grid(1)
+    a, b = x[i], y[i]
+    out[0, i] = fp16.hfma(fp16.hadd(a, b), fp16.hsub(a, b), fp16.hmul(a, b))
+    out[1, i] = fp16.hdiv(fp16.hneg(a), fp16.habs(b))
+    out[2, i] = fp16.hmax(a, b)
+    out[3, i] = fp16.hmin(a, b)
+    out[4, i] = fp16.hceil(a)
+    out[5, i] = fp16.hfloor(a)
+    out[6, i] = fp16.hrint(a)
+    out[7, i] = fp16.htrunc(a)
+    out[8, i] = fp16.hsqrt(b)
+    out[9, i] = fp16.hrcp(b)
+    out[10, i] = fp16.hrsqrt(b)
+    flags[0, i] = fp16.heq(a, b)
+    flags[1, i] = fp16.hne(a, b)
+    flags[2, i] = fp16.hlt(a, b)
+    flags[3, i] = fp16.hle(a, b)
+    flags[4, i] = fp16.hgt(a, b)
+    flags[5, i] = fp16.hge(a, b)
+
+
+def expect_aliases(x, y, out, flags):
+    with np.errstate(all="ignore"):
+        total, difference, product = x + y, x - y, x * y
+        fused = [exact_fma(*map(float, t)) for t in zip(total, difference, product, strict=True)]
+        one = np.float32(1)
+        rows = [fused, -x / np.abs(y), np.fmax(x, y), np.fmin(x, y), np.ceil(x), np.floor(x), np.rint(x), np.trunc(x)]
+        roots = [np.sqrt(y), one / y.astype(np.float32), one / np.sqrt(y.astype(np.float32))]
+        differs = (x != y) & ~np.isnan(x) & ~np.isnan(y)
+    return {
+        2: np.stack([*rows, *roots]).astype(np.float16),
+        3: np.stack([x == y, differs, x < y, x <= y, x > y, x >= y]),
+    }
+
+
+def make_aliases(rng):
+    x, y = (rng.normal(size=(2, N)) * 3).astype(np.float16)
+    y[: N // 2] = np.abs(y[: N // 2])
+    y[-8:] = x[-8:]
+    return x, y, np.zeros((11, N), np.float16), np.zeros((6, N), np.bool_)
+
+
+def function_aliases(x, y, out):
+    i = gpu.grid(1)
+    out[0, i] = fp16.hsin(x[i])
+    out[1, i] = fp16.hcos(x[i])
+    out[2, i] = fp16.htanh(x[i])
+    out[3, i] = fp16.hexp(x[i])
+    out[4, i] = fp16.hexp2(x[i])
+    out[5, i] = fp16.hexp10(x[i])
+    out[6, i] = fp16.hlog(y[i])
+    out[7, i] = fp16.hlog2(y[i])
+    out[8, i] = fp16.hlog10(y[i])
+
+
+def expect_function_aliases(x, y, out):
+    a, b = x.astype(np.float64), y.astype(np.float64)
+    rows = [np.sin(a), np.cos(a), np.tanh(a), np.exp(a), np.exp2(a), 10**a, np.log(b), np.log2(b), np.log10(b)]
+    return {2: np.stack(rows).astype(np.float16)}
+
+
 def pairs_and(*rows, dtype=np.float16):
     def make(rng):
         x, y = all_pairs(rng)
@@ -403,9 +466,9 @@ def make_mixed(rng):
     return x.astype(np.float16), rng.integers(-9, 9, N, np.int8), f.astype(np.float32), wide, out
 
 
-def make_functions(rng):
+def make_functions(rng, rows=7):
     x = rng.normal(size=N).astype(np.float16)
-    return x, np.abs(x[::-1]) + np.float16(0.25), np.zeros((7, N), np.float16)
+    return x, np.abs(x[::-1]) + np.float16(0.25), np.zeros((rows, N), np.float16)
 
 
 FUNCTIONS_ROUND = "computed in float32 and rounded: at most 0.51 ulp, so one ulp from the rounded exact value"
@@ -427,5 +490,8 @@ CASES = [
     Case(shared_updates, lambda rng: (rng.integers(0, 9, N).astype(np.float16), np.zeros(3, np.float16)),
          expect_shared_updates, block=N, name="half_shared_updates"),
     Case(swaps, make_swaps, expect_swaps, block=N, name="half_swaps"),
+    Case(aliases, make_aliases, expect_aliases, block=N, name="half_aliases"),
+    Case(function_aliases, lambda rng: make_functions(rng, 9), expect_function_aliases, block=N, rtol=2**-10,
+         atol=2**-24, tolerance=FUNCTIONS_ROUND, name="half_function_aliases"),
     Case(shuffles, normal((4, N)), expect_shuffles, block=N, name="half_shuffles"),
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     coordinates,
     division,
     flat,
+    fp16,
     halves,
     libdevice,
     math,

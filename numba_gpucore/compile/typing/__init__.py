@@ -6,6 +6,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     cache_hints,
     cooperative_groups,
     coordinates,
+    fp16,
     libdevice,
     math,
     memory,
