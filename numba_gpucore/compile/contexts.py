@@ -178,8 +178,8 @@ class DeviceTargetContext(NoContainers, BaseContext):
         return imputils.fix_returning_optional(self, builder, sig, status, result)
 
     def make_constant_array(self, builder, typ, ary):
-        """An array that a kernel mentions as a global or closure variable: a NumPy array is constant bytes in the module,
-        a device array stays where it is."""
+        """An array that a kernel mentions as a global or closure variable: NumPy arrays are constant bytes in the module,
+        device arrays stay where they are."""
         if is_captured_array(ary):
             return make_captured_array(self, builder, typ, ary)
         # With float64="float32" its type is narrower than the array.
