@@ -27,12 +27,12 @@ SMALL_PARAMS_NBYTES = 4096
 LARGE_PARAMS_NBYTES = 32764
 
 
-def arch_of(cc: tuple[int, int] | str) -> str:
-    """The architecture for a compute capability: (9, 0), "9.0", "sm_90" and "90a" all name one.
+def arch_of(cc: tuple[int | str, ...] | str) -> str:
+    """The architecture for a compute capability: (9, 0), "9.0" and "sm_90" name one, (9, 0, "a") and "90a" another.
 
     Raises OptionError for one that we do not know.
     """
-    text = f"{cc[0]}.{cc[1]}" if isinstance(cc, tuple) else str(cc)
+    text = f"{cc[0]}.{''.join(map(str, cc[1:]))}" if isinstance(cc, tuple) else str(cc)
     match = re.fullmatch(r"(?:sm_|compute_)?(\d+)\.?(\d)([af]?)", text)
     arch = f"sm_{match[1]}{match[2]}{match[3]}" if match else text
     if arch not in _FIRST_PTX:

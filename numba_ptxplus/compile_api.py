@@ -14,9 +14,10 @@ from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.driver import Lowered, load_codegen, lower_kernel
 from numba_gpucore.compile.exported_function import lower_device_function
-from numba_gpucore.compile.numba_api import sigutils, types
-from numba_gpucore.compile.numba_types import from_numba
+from numba_gpucore.compile.numba_api import types
 from numba_gpucore.cuda_api.devices import DeviceNames
+from numba_gpucore.dtypes import Signature
+from numba_gpucore.launch.eager import kernel_arg_types, parse_function_signature
 from numba_ptxplus.architectures import arch_of
 from numba_ptxplus.driver.abi import LAUNCH_ABI
 from numba_ptxplus.target import PLATFORM, TARGET
@@ -26,11 +27,15 @@ DEFAULT_CC = (9, 0)
 _ABIS = ("c", "numba")
 
 
+class UnsupportedOutputError(OptionError, NotImplementedError):
+    """An ABI or a kind of code that cannot be made; numba.cuda raises NotImplementedError."""
+
+
 def compile_ptx(
     pyfunc: Callable[..., Any],
     sig: Any,
     device: bool = False,
-    cc: tuple[int, int] | str = DEFAULT_CC,
+    cc: tuple[int, ...] | str = DEFAULT_CC,
     fastmath: bool = False,
     debug: bool = False,
     lineinfo: bool = False,
@@ -42,12 +47,12 @@ def compile_ptx(
 ) -> tuple[str, Any]:
     """Compile a kernel, or with `device` a device function, to PTX for one architecture. No GPU is needed or opened.
 
-    sig: as for `jit`, e.g. "void(float32[::1], int32)"; of a declared return type of a device function only the
-    arguments count. cc: compute capability, (9, 0) or "90a". abi, abi_info: how other code calls a device function;
+    sig: as for `jit`, e.g. "void(float32[::1], int32)"; what a device function returns is cast to a declared return
+    type. cc: compute capability, (9, 0), (9, 0, "a") or "90a". abi, abi_info: how other code calls a device function;
     "c" takes the symbol's name from `abi_info["abi_name"]`, else from the Python function.
 
-    Returns the PTX and the Numba type that the function returns. Raises OptionError, Numba's typing errors,
-    UnsupportedKernelError.
+    Returns the PTX and the Numba type that the function returns. Raises OptionError, UnsupportedOutputError, Numba's
+    typing errors, UnsupportedKernelError.
     """
     keywords = {
         "device": device,
@@ -59,8 +64,9 @@ def compile_ptx(
         "launch_bounds": launch_bounds,
         "max_registers": max_registers,
     }
-    request = make_request(pyfunc, parse_arguments(sig, device), cc, KernelOptions.from_keywords(keywords))
-    lowered = _lower(request, abi, abi_info or {})
+    signature = parse_function_signature(sig) if device else Signature(kernel_arg_types(sig))
+    request = make_request(pyfunc, signature.args, cc, KernelOptions.from_keywords(keywords))
+    lowered = _lower(request, signature, abi, abi_info or {})
     return emit(lowered, request), lowered.result.signature.return_type if device else types.void
 
 
@@ -77,7 +83,9 @@ def compile(
     output: only "ptx". NVIDIA's LTO-IR can be made by NVIDIA's own compilers only.
     """
     if output != "ptx":
-        raise OptionError(f"output must be 'ptx', not {output!r}: LTO-IR needs NVIDIA's compiler; nvcc -dlto takes PTX")
+        raise UnsupportedOutputError(
+            f"Unsupported output type: {output}. It must be 'ptx': LTO-IR needs NVIDIA's compiler; nvcc -dlto takes PTX"
+        )
     return compile_ptx(pyfunc, sig, device=device, abi=abi, **options)
 
 
@@ -101,28 +109,22 @@ def _current_capability() -> tuple[int, int]:
     return DeviceNames(PLATFORM).current_device().compute_capability
 
 
-def parse_arguments(sig: Any, device: bool) -> tuple[ArgType, ...]:
-    """The argument types of a signature. Raises TypeError if a kernel's names a return type other than void."""
-    arguments, return_type = sigutils.normalize_signature(sig)
-    if not device and return_type not in (None, types.none, types.void):
-        raise TypeError(f"a kernel must have void return type, not {return_type}, in signature {sig!r}")
-    return tuple(map(from_numba, arguments))
-
-
 def make_request(
-    pyfunc: Callable[..., Any], arg_types: tuple[ArgType, ...], cc: tuple[int, int] | str, options: KernelOptions
+    pyfunc: Callable[..., Any], arg_types: tuple[ArgType, ...], cc: tuple[int, ...] | str, options: KernelOptions
 ) -> CompileRequest:
     # A dispatcher or kernel object stands for the function that it was made from.
     function = getattr(pyfunc, "py_func", pyfunc)
     return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, LAUNCH_ABI, arch_of(cc), arg_types, options)
 
 
-def _lower(request: CompileRequest, abi: str, abi_info: Mapping[str, Any]) -> Lowered:
+def _lower(request: CompileRequest, signature: Signature, abi: str, abi_info: Mapping[str, Any]) -> Lowered:
     if abi not in _ABIS:
-        raise OptionError(f"abi must be 'c' or 'numba', not {abi!r}")
-    if not request.options.device:
-        return lower_kernel(request)
-    return lower_device_function(request, abi, abi_info.get("abi_name"))
+        raise UnsupportedOutputError(f"Unsupported ABI: {abi}. It must be 'c' or 'numba'")
+    if request.options.device:
+        return lower_device_function(request, abi, abi_info.get("abi_name"), signature.result)
+    if abi == "c":
+        raise UnsupportedOutputError("The C ABI is not supported for kernels: use abi='numba', or device=True")
+    return lower_kernel(request)
 
 
 def emit(lowered: Lowered, request: CompileRequest) -> str:

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.errors import OptionError, OptionValueError
 from numba_gpucore.base.records import dataclass
 
 T = TypeVar("T", bound="KernelOptions")
@@ -71,7 +71,17 @@ def _normalise(name: str, value: Any) -> Any:
     if name == "float64" and value not in (None, *FLOAT64_CHOICES):
         raise OptionError(f"float64 must be {' or '.join(map(repr, FLOAT64_CHOICES))}, not {value!r}")
     if name == "launch_bounds" and value is not None:
-        return (value,) if isinstance(value, int) else tuple(value)
+        return _check_launch_bounds((value,) if isinstance(value, int) else tuple(value))
     if name in ("device", "fastmath", "debug", "lineinfo", "weak_literals"):
         return bool(value)
     return value
+
+
+def _check_launch_bounds(bounds: tuple[int, ...]) -> tuple[int, ...]:
+    """Source: PTX ISA, ".maxntid", ".minnctapersm", ".maxclusterrank"."""
+    if not 1 <= len(bounds) <= 3:
+        raise OptionValueError(
+            f"Got {len(bounds)} launch bounds: {bounds}. launch_bounds takes one to three integers: threads a block, "
+            "blocks a multiprocessor, blocks a cluster"
+        )
+    return bounds

@@ -19,6 +19,7 @@ from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
 from numba_gpucore.compile.explain import simplify_types
+from numba_gpucore.compile.intrinsics import shared_nbytes
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
@@ -67,7 +68,7 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
         launch_abi=request.launch_abi,
         arg_types=request.arg_types,
         code=code,
-        shared_nbytes=_shared_nbytes(job),
+        shared_nbytes=shared_nbytes(job.shared_arrays),
         sites=job.sites,
         print_lines=job.print_lines,
         backend_facts=codegen.facts(module, job),
@@ -121,21 +122,17 @@ def _require_no_result(result: Any, request: CompileRequest) -> None:
 
 def kernel_symbol(name: str) -> str:
     """A symbol for a Python function name that every assembler takes."""
-    ascii_name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
-    return f"kernel_{ascii_name}"
+    return f"kernel_{plain_symbol(name)}"
+
+
+def plain_symbol(name: str) -> str:
+    """A name without the characters of lambdas and other alphabets, at which LLVM would end the process."""
+    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
 
 
 def load_codegen(request: CompileRequest) -> Codegen:
     module_name, _, attribute = request.codegen.partition(":")
     return getattr(import_module(module_name), attribute)
-
-
-def _shared_nbytes(job: Job) -> int:
-    """Size of the static shared arrays laid one after another."""
-    end = 0
-    for array in job.shared_arrays:
-        end = -(-end // array.align_nbytes) * array.align_nbytes + array.nbytes
-    return end
 
 
 def parse_signature(signature: Any) -> tuple[ArgType, ...]:

@@ -9,27 +9,36 @@ extents, strides):
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from llvmlite import ir
 
+from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
-from numba_gpucore.compile.driver import Lowered, link_lowered
+from numba_gpucore.base.errors import OptionError
+from numba_gpucore.compile.driver import Lowered, link_lowered, plain_symbol
 from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.llvm_calls import POINTER
 from numba_gpucore.compile.numba_api import cgutils, global_compiler_lock, itanium_mangler, types
 from numba_gpucore.compile.run_passes import lower_function
 
 Abi = Literal["c", "numba"]
+_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 @global_compiler_lock
-def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -> Lowered:
+def lower_device_function(
+    request: CompileRequest, abi: Abi, name: str | None, return_type: ArgType | None = None
+) -> Lowered:
     """Type, lower and link a device function under the symbol `name`.
 
-    The default is the Python name for "c", and that with the argument types mangled in for "numba".
+    The default is the Python name for "c", and that with the argument types mangled in for "numba". What the function
+    returns is cast to `return_type`, if that is given.
     """
-    result = lower_function(request)
+    if name is not None and not _SYMBOL.fullmatch(name):
+        raise OptionError(f"{name!r} cannot be the name of a function in C; abi_info names it as abi_name")
+    result = lower_function(request, return_type)
     symbol = name or _default_symbol(result, request, abi)
     wrapper = _build_wrapper(result, request, symbol, abi)
     return link_lowered(result, request, symbol, (), wrapper)
@@ -37,7 +46,7 @@ def lower_device_function(request: CompileRequest, abi: Abi, name: str | None) -
 
 def _default_symbol(result: Any, request: CompileRequest, abi: Abi) -> str:
     if abi == "c":
-        return request.py_func.__name__
+        return plain_symbol(request.py_func.__name__)
     # Numba's own mangled name also counts compilations, which would make the text depend on what was compiled before.
     return itanium_mangler.mangle(request.py_func.__qualname__, result.fndesc.argtypes)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
@@ -14,24 +15,24 @@ from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 
 
-def lower_function(request: CompileRequest) -> Any:
+def lower_function(request: CompileRequest, return_type: ArgType | None = None) -> Any:
     """Run Numba's passes over a kernel or device function. Raises what `explain_error` makes of their errors."""
     descriptor = descriptor_for(request.target.name)
     try:
-        return _run_passes(request, descriptor)
+        return _run_passes(request, return_type, descriptor)
     except Exception as error:
         explained = explain_error(error, request.py_func)
     raise explained
 
 
-def _run_passes(request: CompileRequest, descriptor: DeviceDescriptor) -> Any:
+def _run_passes(request: CompileRequest, return_type: ArgType | None, descriptor: DeviceDescriptor) -> Any:
     with target_override(request.target.name):
         result = compiler.compile_extra(
             typingctx=descriptor.typing_context,
             targetctx=descriptor.target_context,
             func=request.py_func,
             args=tuple(map(to_numba, request.arg_types)),
-            return_type=None,
+            return_type=None if return_type is None else to_numba(return_type),
             flags=kernel_flags(request.options, request.target),
             locals={},
             pipeline_class=DeviceCompiler,

@@ -1,6 +1,7 @@
 """`gpu.math.*` by libdevice. Before: definitions.py asks. After: libdevice.py links the `__nv_*` functions called here.
 
-Half-precision functions go through float and round once more, as NumPy's do.
+Half-precision functions go through float and round once more, as NumPy's do; lgamma goes through double, since the
+float one is wrong by a half's last place near its zeros.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from numba_gpucore.compile.intrinsics import MATH_BINARY, MATH_UNARY, Intrinsic
 #: libdevice's approximate functions of floats, taken under `fastmath`. Source: CUDA Math API, "Single Precision
 #: Intrinsics"; nvcc's -use_fast_math picks the same ones.
 _FAST_FLOAT = frozenset({"cos", "exp", "log", "log10", "log2", "pow", "sin", "tan"})
+#: Hardware's own. Source: PTX ISA, "tanh"; every architecture that we know has it.
+_FAST_TANH = '%r = call float asm "tanh.approx.f32 $0, $1;", "=f,f"(float %x0)\n ret float %r'
 _FLOAT_NAMES = {"half": "float", "float": "float", "double": "double"}
 
 # The next half after a half is not that of a float: count in the order of bit patterns instead.
@@ -54,13 +57,15 @@ def define_math(intrinsic: Intrinsic, fastmath: bool) -> str:
         return f"{header} {{\n {_HALF_BODIES[name]}\n}}"
     if name not in MATH_UNARY + MATH_BINARY:
         raise KeyError(intrinsic.name)
-    wide = _FLOAT_NAMES[type_]
+    if fastmath and (name, type_) == ("tanh", "float"):
+        return f"{header} {{\n {_FAST_TANH}\n}}"
+    wide = "double" if (name, type_) == ("lgamma", "half") else _FLOAT_NAMES[type_]
     function = libdevice_name(name, wide, fastmath)
     operands = ", ".join(f"{wide} %{'w' if type_ == 'half' else 'x'}{i}" for i in range(len(intrinsic.params)))
     if type_ != "half":
         return f"{header} {{\n %r = call {wide} @{function}({operands})\n ret {wide} %r\n}}"
-    widen = "".join(f" %w{i} = fpext half %x{i} to float\n" for i in range(len(intrinsic.params)))
+    widen = "".join(f" %w{i} = fpext half %x{i} to {wide}\n" for i in range(len(intrinsic.params)))
     return (
-        f"{header} {{\n{widen} %s = call float @{function}({operands})\n"
-        " %r = fptrunc float %s to half\n ret half %r\n}"
+        f"{header} {{\n{widen} %s = call {wide} @{function}({operands})\n"
+        f" %r = fptrunc {wide} %s to half\n ret half %r\n}}"
     )

@@ -44,6 +44,18 @@ def define_kernel(job: Job, param_types: Sequence[str]) -> str:
     )
 
 
+def define_exported_function(job: Job, result: str, param_types: Sequence[str]) -> str:
+    """@<entry>, which calls @<entry>.body: a device function for other compilers' code."""
+    params = ", ".join(f"{type_} %p{i}" for i, type_ in enumerate(param_types))
+    of_function, of_call, metadata = _line_marks(job)
+    assign, give = ("", "void") if result == "void" else ("%r = ", f"{result} %r")
+    return (
+        f"declare {result} @{inner_name(job.entry)}({', '.join(param_types)})\n"
+        f"define {result} @{job.entry}({params}) {float_attributes(job.request.options)}{of_function} {{\n"
+        f" {assign}call {result} @{inner_name(job.entry)}({params}){of_call}\n ret {give}{of_call}\n}}{metadata}"
+    )
+
+
 def _line_marks(job: Job) -> tuple[str, str, str]:
     """What gives the kernel the user's first line: on the function, on the call, and for the module's end.
 
@@ -86,18 +98,23 @@ def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> 
 
 
 def kernel_attributes(options: KernelOptions) -> str:
-    """.maxntid, .minnctapersm, .maxclusterrank and .maxnreg; flush to zero under fastmath.
+    """.maxntid, .minnctapersm, .maxclusterrank and .maxnreg.
 
     Source: PTX ISA, "Performance-Tuning Directives"; LLVM Language Reference, "Function Attributes".
     """
     bounds = options.launch_bounds or ()
+    # The three numbers of .maxntid count by their product.
+    texts = [f"{bounds[0]},1,1" if bounds and bounds[0] else "", *map(str, bounds[1:])]
     names = ("nvvm.maxntid", "nvvm.minctasm", "nvvm.maxclusterrank")
-    pairs: list[tuple[str, object]] = [(name, value) for name, value in zip(names, bounds, strict=False) if value]
+    pairs: list[tuple[str, object]] = [(name, text) for name, text in zip(names, texts, strict=False) if text]
     if options.max_registers:
         pairs.append(("nvvm.maxnreg", options.max_registers))
-    if options.fastmath:
-        pairs.append(("denormal-fp-math-f32", "preserve-sign,preserve-sign"))
-    return " ".join(f'"{name}"="{value}"' for name, value in pairs)
+    return " ".join([*(f'"{name}"="{value}"' for name, value in pairs), float_attributes(options)])
+
+
+def float_attributes(options: KernelOptions) -> str:
+    """Flush to zero under fastmath. Source: LLVM Language Reference, "denormal-fp-math"."""
+    return '"denormal-fp-math-f32"="preserve-sign,preserve-sign"' if options.fastmath else ""
 
 
 def check_params(job: Job) -> None:

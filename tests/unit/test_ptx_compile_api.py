@@ -173,13 +173,13 @@ def test_libdevice_is_linked_into_device_functions():
 
 def test_compile_all_gives_a_list():
     codes, result = gpu.compile_all(add, "int32(int32, int32)")
-    assert len(codes) == 1 and ".func" in codes[0] and str(result) == "int64"
+    assert len(codes) == 1 and ".func" in codes[0] and str(result) == "int32"
 
 
 def test_what_only_nvidia_can_make_is_refused():
     with pytest.raises(OptionError, match="LTO-IR"):
         gpu.compile(add, "int32(int32, int32)", output="ltoir")
-    with pytest.raises(OptionError, match="abi must be"):
+    with pytest.raises(OptionError, match=r"Unsupported ABI: rust\. It must be"):
         gpu.compile(add, "int32(int32, int32)", abi="rust")
 
 
@@ -220,3 +220,40 @@ def test_without_nvdisasm_the_error_names_the_wheel(monkeypatch):
         disassemble.disassemble_cubin(b"\x7fELF")
     with pytest.raises(ToolchainError, match="pip install nvidia-cuda-nvcc"):
         disassemble.disassemble_cubin(b"")
+
+
+def test_types_of_the_package_are_signatures_too():
+    ptx, result = gpu.compile_ptx(add, gpu.int16(gpu.int16, gpu.int16), device=True)
+    assert str(result) == "int16" and ".func" in ptx
+    ptx, _result = gpu.compile_ptx(increment, (gpu.float32[::1],))
+    assert ".entry" in ptx
+
+
+def increment(x):
+    x[0] += 1
+
+
+def test_numba_cudas_exceptions():
+    """numba.cuda raises NotImplementedError for the first three and ValueError for the last."""
+    with pytest.raises(NotImplementedError, match="C ABI is not supported for kernels"):
+        gpu.compile_ptx(increment, "void(float32[::1])", abi="c")
+    with pytest.raises(NotImplementedError, match="Unsupported ABI: fastcall"):
+        gpu.compile(add, "int32(int32, int32)", abi="fastcall")
+    with pytest.raises(NotImplementedError, match="Unsupported output type: illegal"):
+        gpu.compile(add, "int32(int32, int32)", output="illegal")
+    with pytest.raises(ValueError, match="Got 4 launch bounds:"):
+        gpu.compile_ptx(increment, "void(float32[::1])", launch_bounds=(128, 2, 4, 8))
+
+
+def test_names_that_c_cannot_have():
+    ptx, _result = gpu.compile(lambda x: x, "int32(int32)")
+    assert re.search(r"\.func.*\b_lambda_\(", ptx)
+    with pytest.raises(OptionError, match="'a b' cannot be the name of a function in C"):
+        gpu.compile(add, "int32(int32, int32)", abi_info={"abi_name": "a b"})
+
+
+def test_fastmath_flushes_to_zero_in_exported_functions():
+    ptx, _result = gpu.compile(lambda x, y: x * y + 1, "float32(float32, float32)", fastmath=True)
+    assert ".ftz.f32" in ptx
+    ptx, _result = gpu.compile(lambda x: math.tanh(x), "float32(float32)", fastmath=True)
+    assert "tanh.approx.f32" in ptx
