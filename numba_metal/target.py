@@ -5,6 +5,9 @@ from __future__ import annotations
 from numba_gpucore.base.target import NumberRules, Target
 from numba_gpucore.launch.platform import Platform
 
+#: Source: Metal Feature Set Tables, "Maximum total threadgroup memory allocation" of all Apple GPUs.
+MAX_SHARED_NBYTES = 32 * 1024
+
 TARGET = Target(
     name="metal",
     package="numba_metal",
@@ -17,6 +20,8 @@ TARGET = Target(
         has_atomic64=False,
         has_grid_barrier=False,
         has_captured_arrays=False,
+        max_static_shared_nbytes=MAX_SHARED_NBYTES,
+        max_shared_nbytes=MAX_SHARED_NBYTES,
     ),
 )
 

@@ -11,7 +11,9 @@ class NumberRules:
     """How a target counts. weak_literals: Python floats take the other operand's type (NEP 50).
     has_float64, has_atomic64, has_recursion, has_grid_barrier: whether programs may use double precision, atomics on
     64-bit numbers, functions that call themselves, barriers of all blocks at all; has_captured_arrays: device arrays as
-    global and closure variables."""
+    global and closure variables.
+    max_static_shared_nbytes, max_shared_nbytes: what the shared arrays of known size, and all shared memory of a block,
+    may take on every device, in bytes; None: each device has its limit."""
 
     weak_literals: bool = False
     has_float64: bool = True
@@ -19,6 +21,8 @@ class NumberRules:
     has_atomic64: bool = True
     has_grid_barrier: bool = True
     has_captured_arrays: bool = True
+    max_static_shared_nbytes: int | None = None
+    max_shared_nbytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ Placeholders carry their facts in their names, since each is different:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -175,6 +176,14 @@ class SharedArray:
     symbol: str
     nbytes: int
     align_nbytes: int
+
+
+def shared_nbytes(arrays: Iterable[SharedArray]) -> int:
+    """Size of static shared arrays laid one after another."""
+    end = 0
+    for array in arrays:
+        end = -(-end // array.align_nbytes) * array.align_nbytes + array.nbytes
+    return end
 
 
 def shared_symbol(name: str, nbytes: int, align_nbytes: int) -> str:

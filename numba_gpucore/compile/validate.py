@@ -18,6 +18,7 @@ from numba_gpucore.compile.intrinsics import (
     parse_libdevice_symbol,
     parse_shared_symbol,
     parse_site_symbol,
+    shared_nbytes,
 )
 from numba_gpucore.compile.job import Job
 
@@ -39,6 +40,7 @@ def validate_module(module: llvm.ModuleRef, job: Job, library: DeviceLibrary) ->
     """Raise UnsupportedKernelError with every reason why no back-end could compile the module."""
     py_func = job.request.py_func
     faults = [*_unknown_functions(module, job, library), *_recursion(job), *_grid_barriers(job, library)]
+    faults += _shared_memory(job, library)
     if faults:
         raise UnsupportedKernelError(py_func.__name__, faults)
 
@@ -75,6 +77,22 @@ def _recursion(job: Job) -> Iterator[Fault]:
             f"the kernel calls a function that calls itself; {job.request.target.name} has no recursion",
             "write the recursion as a loop with a stack in local.array",
         )
+
+
+def _shared_memory(job: Job, library: DeviceLibrary) -> Iterator[Fault]:
+    """Told where the largest array is made."""
+    rules, nbytes = job.request.target.rules, shared_nbytes(job.shared_arrays)
+    limit = rules.max_static_shared_nbytes
+    if limit is None or nbytes <= limit:
+        return
+    arrays = filter(None, map(parse_shared_symbol, library.all_symbols()))
+    largest = max(arrays, key=lambda array: array.nbytes)
+    more = rules.max_shared_nbytes is None
+    yield Fault(
+        *user_place(largest.symbol, library, job.request),
+        f"the shared arrays of a block need {nbytes} bytes; {job.request.target.name} has {limit} for them",
+        f"use smaller arrays{', or shared.array(0, dtype) and give its size at launch, which allows more' * more}",
+    )
 
 
 def _grid_barriers(job: Job, library: DeviceLibrary) -> Iterator[Fault]:

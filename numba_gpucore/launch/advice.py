@@ -40,7 +40,7 @@ def warn_about_small_grid(shape: Shape, device: Device, setting: bool | None) ->
     """Warn where a grid has too few blocks to fill the device; `setting` is what the environment says."""
     x, y, z = shape[0]
     needed = min(ENOUGH_BLOCKS, _BLOCKS_PER_MULTIPROCESSOR * device.limits.multiprocessor_count)
-    if x * y * z < needed and _is_wanted(SMALL_GRIDS, setting, device):
+    if 0 < x * y * z < needed and _is_wanted(SMALL_GRIDS, setting, device):
         _warn(
             f"Grid size {x * y * z} will likely result in GPU under-utilization due to low occupancy: "
             f"{device.name} has room for {needed} blocks and more. Use smaller blocks and more of them",

@@ -12,6 +12,8 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.launch.streams import Stream, check_stream
 
 _AXES = "xyz"
+#: What to do about an extent that is too large.
+_SMALLER = {"grid": "let each thread do several items", "block": "use smaller blocks and more of them"}
 SYNTAX = "kernel[grid, block](…), kernel[grid, block, stream, dynamic_shared_nbytes](…) or kernel.forall(n)(…)"
 
 #: Grid, block, and dynamic shared memory in bytes.
@@ -53,11 +55,14 @@ def _to_nbytes(value: Any) -> int:
 
 @dataclass(frozen=True)
 class KernelNeeds:
-    """What a launch is checked against besides the device: the kernel's name and its own needs."""
+    """What a launch is checked against besides the device: the kernel's name and its own needs.
+
+    max_shared_nbytes: shared memory of a block on every device of the kernel's target; None where devices decide."""
 
     kernel_name: str
     static_shared_nbytes: int
     max_threads: int | None
+    max_shared_nbytes: int | None = None
 
 
 def check_configuration(shape: Shape, device: Device, needs: KernelNeeds) -> LaunchConfig:
@@ -78,17 +83,19 @@ def _faults(shape: Shape, device: Device, needs: KernelNeeds) -> Sequence[str]:
             if extent < 1:
                 faults.append(f"{name}.{axis} is {extent}; it must be at least 1")
             elif extent > limit:
-                faults.append(f"{name}.{axis} is {extent}; the limit is {limit}")
+                faults.append(f"{name}.{axis} is {extent}; the limit is {limit}: {_SMALLER[name]}")
     threads = block[0] * block[1] * block[2]
     if threads > limits.max_threads_per_block:
-        faults.append(f"block {block} has {threads} threads; the limit is {limits.max_threads_per_block}")
+        limit = limits.max_threads_per_block
+        faults.append(f"block {block} has {threads} threads; the limit is {limit}: {_SMALLER['block']}")
     elif needs.max_threads is not None and threads > needs.max_threads:
         faults.append(f"block {block} has {threads} threads; the kernel's launch_bounds allow {needs.max_threads}")
+    shared_limit = min(limits.max_shared_nbytes, needs.max_shared_nbytes or limits.max_shared_nbytes)
     if nbytes < 0:
         faults.append(f"dynamic shared memory is {nbytes} bytes; it cannot be negative")
-    elif nbytes + needs.static_shared_nbytes > limits.max_shared_nbytes:
+    elif nbytes + needs.static_shared_nbytes > shared_limit:
         faults.append(
             f"a block needs {nbytes + needs.static_shared_nbytes} bytes of shared memory "
-            f"({needs.static_shared_nbytes} static, {nbytes} dynamic); the limit is {limits.max_shared_nbytes}"
+            f"({needs.static_shared_nbytes} static, {nbytes} dynamic); the limit is {shared_limit}: use smaller arrays"
         )
     return faults

@@ -168,7 +168,12 @@ class Kernel(KernelReports):
             program = self._programs.program_for(device, declared)
         packer = make_packer(args, program.artifact.arg_types, device)
         bounds = self.options.launch_bounds
-        needs = KernelNeeds(self.py_func.__name__, program.artifact.shared_nbytes, bounds[0] if bounds else None)
+        needs = KernelNeeds(
+            self.py_func.__name__,
+            program.artifact.shared_nbytes,
+            bounds[0] if bounds else None,
+            self.target.rules.max_shared_nbytes,
+        )
         entry = _Entry(device, program, packer, needs, self._warns and packer.takes_host_arrays)
         self._table[(device, *map(type_key, args))] = entry
         return entry

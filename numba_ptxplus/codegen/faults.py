@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.job import Job
-from numba_ptxplus.driver.abi import MAX_STATIC_SHARED_NBYTES
 from numba_ptxplus.toolchain import LIBDEVICE_PACKAGE
 
 
@@ -32,13 +31,3 @@ def libdevice_missing(job: Job, needs: Mapping[str, str]) -> UnsupportedKernelEr
         for (filename, line), functions in by_place.items()
     ]
     return UnsupportedKernelError(job.request.py_func.__name__, faults)
-
-
-def too_much_shared(job: Job) -> UnsupportedKernelError:
-    listed = ", ".join(f"{array.symbol.rsplit('.', 1)[-1]}: {array.nbytes}" for array in job.shared_arrays)
-    total = sum(array.nbytes for array in job.shared_arrays)
-    return kernel_error(
-        job,
-        f"static shared arrays take {total} bytes ({listed}), a block has {MAX_STATIC_SHARED_NBYTES}",
-        "use shared.array(0, dtype) and give the size at launch, which allows more on most devices",
-    )

@@ -19,8 +19,6 @@ LAUNCH_ABI = 1
 MAILBOX_VARIABLE = "numba_gpu_mailbox"
 #: `.global .u64`: the number that the device gave the program.
 PROGRAM_VARIABLE = "numba_gpu_program"
-#: Static shared memory of one block; more must be dynamic. Source: CUDA C++ Programming Guide, "Compute Capabilities".
-MAX_STATIC_SHARED_NBYTES = 48 * 1024
 
 #: `backend_facts` name: 1 where the kernel waits for the whole grid and needs a cooperative launch.
 FACT_COOPERATIVE = "cooperative"
