@@ -16,7 +16,7 @@ from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.compile.intrinsics import SharedArray, site_symbol
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
-from numba_ptxplus.codegen.entry import check_params, define_kernel, inner_name
+from numba_ptxplus.codegen.entry import check_params, define_exported_function, define_kernel, inner_name
 from numba_ptxplus.codegen.faults import libdevice_missing
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
 from numba_ptxplus.codegen.machine import TRIPLE, data_layout, machine_spec, target_machine
@@ -37,7 +37,7 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
         define_intrinsics(job.intrinsics, job.request.options),
         *map(_define_shared, job.shared_arrays),
         *_define_sites(job),
-        *([] if job.request.options.device else [_wrap_entry(module, job)]),
+        _wrap_entry(module, job),
     ]
     _link(module, "\n".join(parts))
     _link_libdevice(module, job)
@@ -93,11 +93,14 @@ def _needs_of_libdevice(job: Job) -> dict[str, str]:
 
 
 def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:
-    """Give the entry's name to the kernel, whose definition is returned."""
+    """Give the entry's name to the kernel or exported function, whose definition is returned."""
     body = module.get_function(job.entry)
-    param_types = [str(argument.type) for argument in body.arguments][1:]
+    param_types = [str(argument.type) for argument in body.arguments]
+    result, _, _params = str(body.global_value_type).partition(" (")
     body.name = inner_name(job.entry)
-    return define_kernel(job, param_types)
+    if job.request.options.device:
+        return define_exported_function(job, result, param_types)
+    return define_kernel(job, param_types[1:])
 
 
 def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
