@@ -1,0 +1,219 @@
+"""Launches that fail, over and over and among others: each is told once, nothing is lost, nothing is left behind.
+
+PYTEST_DONT_REWRITE: pytest would put its own calls into the asserts of kernels.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import numba_metal as gpu
+from tests.levels import LEVELS, opened_level
+
+MILLION = 1_000_000
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def level(request):
+    with opened_level(request.param) as level:
+        yield level
+
+
+def throws_where_negative(x, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        if x[i] < 0:
+            raise ValueError("negative", i)
+        out[i] = x[i] + 1
+
+
+def counts_and_throws(x, counter):
+    i = gpu.grid(1)
+    if i < x.size:
+        gpu.atomic.add(counter, 0, 1)
+        if x[i] < 0:
+            raise ValueError("negative", i)
+
+
+def throws_before_barrier(x, out):
+    a = gpu.shared.array(64, np.float32)
+    i = gpu.threadIdx.x
+    k = gpu.grid(1)
+    if x[k] < 0:
+        raise ValueError("negative", k)
+    a[i] = x[k]
+    gpu.syncthreads()
+    out[k] = a[63 - i]
+
+
+def index_error_between_barriers(x, out):
+    a = gpu.shared.array(64, np.float32)
+    i = gpu.threadIdx.x
+    for step in range(4):
+        a[i] = x[i]
+        gpu.syncthreads()
+        out[i + 4 * step * (i == 63)] = a[63 - i] + step
+        gpu.syncthreads()
+
+
+def fill(x, value):
+    i = gpu.grid(1)
+    if i < x.size:
+        x[i] = value
+
+
+# -- one of many
+
+
+def size_for(level, on_cpu: int, elsewhere: int) -> int:
+    """The double and the machine interpret or step through every thread."""
+    return on_cpu if level.device.kind == "cpu" else elsewhere
+
+
+@pytest.mark.parametrize("place", ["first", "second", "middle", "a lane within a row", "last"])
+def test_the_one_thrower_is_found(level, place):
+    """One of 10**7 threads on the CPU device; which one is read off the input."""
+    n = size_for(level, 10 * MILLION, 2000)
+    i = {"first": 0, "second": 1, "middle": n // 2, "a lane within a row": n // 3, "last": n - 1}[place]
+    kernel = level.jit(throws_where_negative, boundscheck=True)
+    x, out = np.ones(n, np.float32), np.zeros(n, np.float32)
+    x[i] = -1
+    with pytest.raises(ValueError) as caught:
+        kernel[-(-n // 256), 256](x, out)
+    assert caught.value.args == ("negative", i)
+    assert (caught.value.block, caught.value.thread) == ((i // 256, 0, 0), (i % 256, 0, 0))
+    assert caught.value.count == 1
+    assert out[i] == 0 and np.count_nonzero(out == 2) == n - 1
+
+
+def test_the_one_thrower_is_found_every_time(level):
+    n = size_for(level, MILLION, 1000)
+    kernel = level.jit(throws_where_negative)
+    x, out = np.ones(n, np.float32), np.zeros(n, np.float32)
+    places = np.random.default_rng(20260).integers(0, n, size_for(level, 50, 10))
+    for i in places:
+        x[i] = -1
+        with pytest.raises(ValueError) as caught:
+            kernel[-(-n // 128), 128](x, out)
+        assert caught.value.args == ("negative", i)
+        x[i] = 1
+    kernel[-(-n // 128), 128](x, out)
+
+
+def test_the_one_thrower_is_found_among_atomics(level):
+    n = size_for(level, MILLION, 1000)
+    x, counter = np.ones(n, np.float32), np.zeros(1, np.int32)
+    x[n // 3] = -1
+    with pytest.raises(ValueError) as caught:
+        level.jit(counts_and_throws)[-(-n // 128), 128](x, counter)
+    assert caught.value.args == ("negative", n // 3)
+    assert counter[0] == n
+
+
+# -- barriers
+
+
+def test_a_thrower_holds_nobody_up_at_a_barrier(level):
+    """Thread 5 of block 1 throws; its block's other threads meet and exchange their values."""
+    x, out = np.arange(1, 129, dtype=np.float32), np.zeros(128, np.float32)
+    x[64 + 5] = -1
+    with pytest.raises(ValueError) as caught:
+        level.jit(throws_before_barrier)[2, 64](x, out)
+    assert caught.value.args == ("negative", 69)
+    assert (caught.value.block, caught.value.thread, caught.value.count) == ((1, 0, 0), (5, 0, 0), 1)
+    wanted = x.reshape(2, 64)[:, ::-1].reshape(128)
+    known = np.ones(128, bool)
+    known[[64 + 5, 64 + 58]] = False  # the thrower's own place, and that of the thread that reads what it never wrote
+    np.testing.assert_array_equal(out[known], wanted[known])
+    assert out[64 + 5] == 0
+
+
+def test_a_thrower_in_a_loop_with_barriers(level):
+    """Thread 63 writes at 63 and 67, and would at 71, the third time; the others go round four times."""
+    x, out = np.arange(64, dtype=np.float32), np.zeros(70, np.float32)
+    with pytest.raises(IndexError) as caught:
+        level.jit(index_error_between_barriers, boundscheck=True)[1, 64](x, out)
+    assert (caught.value.index, caught.value.size, caught.value.thread) == (71, 70, (63, 0, 0))
+    np.testing.assert_array_equal(out[:63], x[:0:-1] + 3)
+    np.testing.assert_array_equal(out[63:], [x[0], 0, 0, 0, x[0] + 1, 0, 0])
+
+
+# -- once, and nothing is left behind
+
+
+def resident_nbytes() -> int:
+    """Source: proc(5), statm, second number: pages in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def test_a_thousand_failing_launches_leave_nothing(level):
+    """Memory that grew by more than 4 KiB a launch, or objects that pile up, would show."""
+    count = size_for(level, 1000, 100)
+    kernel = level.jit(throws_where_negative, boundscheck=True)
+    x, out = np.full(8, -1, np.float32), np.zeros(8, np.float32)
+    stream = level.stream()
+    on_device = level.to_device(x), level.to_device(out)
+
+    def fail() -> None:
+        with pytest.raises(ValueError, match="negative"):
+            kernel[1, 8](x, out)
+        with pytest.raises(ValueError, match="negative"):
+            kernel[1, 8, stream](*on_device)
+            stream.synchronize()
+
+    for _ in range(20):
+        fail()
+    gc.collect()
+    nbytes, objects, threads = resident_nbytes(), len(gc.get_objects()), threading.active_count()
+    for _ in range(count // 2):
+        fail()
+    gc.collect()
+    assert len(gc.get_objects()) - objects < 200
+    assert threading.active_count() <= threads
+    assert resident_nbytes() - nbytes < 4096 * count
+    level.synchronize()
+    assert level.device.take_mailbox()[:4] == bytes(4)
+    kernel[1, 8](np.ones(8, np.float32), out)
+    np.testing.assert_array_equal(out, np.full(8, 2, np.float32))
+
+
+def test_raised_once_at_the_next_wait_and_other_streams_go_on(level):
+    bad, good = level.stream(), level.stream()
+    thrower, filler = level.jit(throws_where_negative), level.jit(fill)
+    negative, other = level.to_device(np.full(64, -1, np.float32)), level.to_device(np.zeros(64, np.float32))
+    thrown = 0
+    thrower[1, 64, bad](negative, other)
+    for value in (1, 2, 3):
+        filler[1, 64, good](other, value)
+    for wait in (bad.synchronize, good.synchronize, bad.synchronize, level.synchronize):
+        try:
+            wait()
+        except ValueError as error:
+            thrown += 1
+            assert error.args[0] == "negative" and 1 <= error.count <= 64
+    assert thrown == 1
+    np.testing.assert_array_equal(other.copy_to_host(), np.full(64, 3, np.float32))
+
+
+def test_work_given_after_a_failure_runs(level):
+    """An asynchronous launch does not raise what an earlier one threw; nothing waits that would not have waited."""
+    stream = level.stream()
+    negative, out = level.to_device(np.full(8, -1, np.float32)), level.to_device(np.zeros(8, np.float32))
+    level.jit(throws_where_negative)[1, 8, stream](negative, out)
+    level.jit(fill)[1, 8, stream](out, 7)
+    with pytest.raises(ValueError, match="negative"):
+        stream.synchronize()
+    np.testing.assert_array_equal(out.copy_to_host(stream=stream), np.full(8, 7, np.float32))
+
+
+def test_results_are_copied_back_although_a_thread_threw(level):
+    x, out = np.ones(64, np.float32), np.zeros(64, np.float32)
+    x[40] = -1
+    with pytest.raises(ValueError, match="negative"):
+        level.jit(throws_where_negative)[1, 64](x, level.Out(out))
+    np.testing.assert_array_equal(out, np.where(x < 0, 0, 2))
