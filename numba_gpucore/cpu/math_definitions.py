@@ -1,7 +1,8 @@
 """Functions of reals on a CPU: the C library's. Before: intrinsics table. After: definitions.
 
-Halves go through float, except where the neighbouring half is asked for. All that is called is checked to be in the
-process before an object is used (`loader`).
+Halves go through float, except where the neighbouring half is asked for, and floats through double where the C
+library's own form is not exact enough. All that is called is checked to be in the process before an object is used
+(`loader`). How exact they are: tests/accuracy, docs/math.md.
 """
 
 from __future__ import annotations
@@ -10,43 +11,92 @@ from collections.abc import Iterator
 
 from numba_gpucore.compile.intrinsics import INTRINSICS
 
-_C_SUFFIX = {"f32": "f", "f64": ""}
+_C_SUFFIX = {"float": "f", "double": ""}
+#: Functions of floats computed in double: by 2**22 arguments, glibc 2.36's own are wrong by up to 2.7 ulp (erfc), 5.1
+#: (lgamma), 2.01 (log10), 2.2 (tanh) and 6.5 (tgamma).
+_THROUGH_DOUBLE = frozenset({"erfc", "lgamma", "log10", "tanh", "tgamma"})
 
 
 def define_math(name: str) -> Iterator[str]:
     """LLVM assembly that defines `gpu.math.<function>.<f16|f32|f64>`."""
     _gpu, _math, function, width = name.split(".")
-    arity = len(INTRINSICS[name].params)
-    if width != "f16":
-        yield from _call_c_library(name, function, width, arity)
+    if (function, width) == ("cbrt", "f64"):
+        yield from _CBRT.strip().splitlines()
+    elif width == "f32" and function in _THROUGH_DOUBLE:
+        yield from _call_wider(name, function, "double")
+    elif width != "f16":
+        yield from _call_c_library(name, function)
     elif function in _HALF_DEFINITIONS:
         yield from _HALF_DEFINITIONS[function].strip().splitlines()
     else:
-        yield from _call_wider(name, function, arity)
+        yield from _call_wider(name, function, "float")
 
 
-def _call_c_library(name: str, function: str, width: str, arity: int) -> Iterator[str]:
-    type_ = INTRINSICS[name].result
-    symbol = function + _C_SUFFIX[width]
+def _declare(function: str, type_: str, arity: int) -> str:
+    params = ", ".join([type_] * arity)
+    return f"declare {type_} @{function}{_C_SUFFIX[type_]}({params}) nounwind willreturn memory(none)"
+
+
+def _call_c_library(name: str, function: str) -> Iterator[str]:
+    type_, arity = INTRINSICS[name].result, len(INTRINSICS[name].params)
     arguments = ", ".join(f"{type_} %x{i}" for i in range(arity))
-    yield f"declare {type_} @{symbol}({', '.join([type_] * arity)}) nounwind willreturn memory(none)"
+    yield _declare(function, type_, arity)
     yield f"define {type_} @{name}({arguments}) alwaysinline {{"
-    yield f"  %y = call {type_} @{symbol}({arguments})"
+    yield f"  %y = call {type_} @{function}{_C_SUFFIX[type_]}({arguments})"
     yield f"  ret {type_} %y"
     yield "}"
 
 
-def _call_wider(name: str, function: str, arity: int) -> Iterator[str]:
-    symbol = function + _C_SUFFIX["f32"]
-    yield f"declare float @{symbol}({', '.join(['float'] * arity)}) nounwind willreturn memory(none)"
-    yield f"define half @{name}({', '.join(f'half %x{i}' for i in range(arity))}) alwaysinline {{"
+def _call_wider(name: str, function: str, wide: str) -> Iterator[str]:
+    """By the function of a wider type, whose result is rounded."""
+    type_, arity = INTRINSICS[name].result, len(INTRINSICS[name].params)
+    yield _declare(function, wide, arity)
+    yield f"define {type_} @{name}({', '.join(f'{type_} %x{i}' for i in range(arity))}) alwaysinline {{"
     for i in range(arity):
-        yield f"  %wide{i} = fpext half %x{i} to float"
-    yield f"  %wide = call float @{symbol}({', '.join(f'float %wide{i}' for i in range(arity))})"
-    yield "  %y = fptrunc float %wide to half"
-    yield "  ret half %y"
+        yield f"  %wide{i} = fpext {type_} %x{i} to {wide}"
+    arguments = ", ".join(f"{wide} %wide{i}" for i in range(arity))
+    yield f"  %wide = call {wide} @{function}{_C_SUFFIX[wide]}({arguments})"
+    yield f"  %y = fptrunc {wide} %wide to {type_}"
+    yield f"  ret {type_} %y"
     yield "}"
 
+
+# glibc 2.36's cbrt is wrong by up to 2.9 ulp: one step of Newton's method, with r * r * r - y in twice the precision.
+# Very small and large numbers are scaled by powers of two, so that the cube neither overflows nor loses bits.
+_CBRT = """
+declare double @cbrt(double) nounwind willreturn memory(none)
+declare double @llvm.fabs.f64(double)
+declare double @llvm.fma.f64(double, double, double)
+define double @gpu.math.cbrt.f64(double %x) alwaysinline {
+  %size = call double @llvm.fabs.f64(double %x)
+  %is.small = fcmp olt double %size, 0x20B0000000000000 ; 2^-500
+  %is.large = fcmp ogt double %size, 0x5F30000000000000 ; 2^500
+  %down = select i1 %is.large, double 0x1A70000000000000, double 1.0 ; 2^-600
+  %scale = select i1 %is.small, double 0x6570000000000000, double %down ; 2^600
+  %up = select i1 %is.large, double 0x4C70000000000000, double 1.0 ; 2^200
+  %back = select i1 %is.small, double 0x3370000000000000, double %up ; 2^-200
+  %y = fmul double %x, %scale
+  %r = call double @cbrt(double %y)
+  %square = fmul double %r, %r
+  %square.minus = fneg double %square
+  %square.low = call double @llvm.fma.f64(double %r, double %r, double %square.minus)
+  %cube = fmul double %square, %r
+  %cube.minus = fneg double %cube
+  %cube.low = call double @llvm.fma.f64(double %square, double %r, double %cube.minus)
+  %low = call double @llvm.fma.f64(double %square.low, double %r, double %cube.low)
+  %high = fsub double %cube, %y
+  %excess = fadd double %high, %low
+  %slope = fmul double %square, 3.0
+  %step = fdiv double %excess, %slope
+  %better = fsub double %r, %step
+  %result = fmul double %better, %back
+  %is.zero = fcmp oeq double %size, 0.0
+  %is.finite = fcmp olt double %size, 0x7FF0000000000000
+  %finite = select i1 %is.finite, double %result, double %r
+  %whole = select i1 %is.zero, double %r, double %finite
+  ret double %whole
+}
+"""
 
 # Halves of one sign are ordered like their bits; from zero the next is the smallest subnormal with the sign of `to`.
 # NumPy's float16 gives back `from` where both are equal (C gives `to`, which only differs for zeros).

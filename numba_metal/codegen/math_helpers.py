@@ -1,8 +1,8 @@
 """Functions of mathematics that MSL lacks, in float32. Before: `calls` names them. After: `helpers`.
 
-Polynomials are weighted least-squares fits of ours to SciPy's functions at 4000 Chebyshev nodes, reweighted towards
-the largest relative error. `tests/unit/test_msl_math.py` holds each function against SciPy in float64; the bounds
-beside them, in units of the last place, are what it allows.
+They are MSL, not device functions of `numba_gpucore.runtime`: CPUs and libdevice have their own, and as MSL they cost
+no compile time and stay functions. Polynomials are weighted least-squares fits of ours to SciPy's functions at 4000
+Chebyshev nodes, reweighted towards the largest relative error. tests/accuracy holds each function to its bound.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ def _polynomial(target: str, variable: str, *coefficients: str) -> list[str]:
 
 
 MATH_HELPERS: dict[str, str] = {
-    # 2 ulp
     "math_erf": _function(
         "float math_erf(float x)",
         "float t = fabs(x);",
@@ -38,7 +37,7 @@ MATH_HELPERS: dict[str, str] = {
         ),
         "return isnan(x) ? x : copysign(1.0f - precise::exp(-t * p), x);",
     ),
-    # 4 ulp; x * x is kept in two parts, since exp would magnify its rounding
+    # x * x is kept in two parts, since exp would magnify its rounding
     "math_erfc": _function(
         "float math_erfc(float x)",
         "if (!(x > 0.5f))",
@@ -54,7 +53,6 @@ MATH_HELPERS: dict[str, str] = {
         "float scaled = p / fma(2.0f, x, 1.0f);",
         "return precise::exp(-high) * fma(-scaled, low, scaled);",
     ),
-    # 3 ulp
     "math_expm1": _function(
         "float math_expm1(float x)",
         "if (fabs(x) >= 0.5f || isnan(x))",
@@ -65,7 +63,7 @@ MATH_HELPERS: dict[str, str] = {
         ),
         "return x * fma(x, p, 1.0f);",
     ),
-    # 4 ulp: log of the rounded sum, and the part that rounding lost
+    # log of the rounded sum, and the part that rounding lost
     "math_log1p": _function(
         "float math_log1p(float x)",
         "float u = 1.0f + x;",
@@ -75,17 +73,19 @@ MATH_HELPERS: dict[str, str] = {
         "    return precise::log(u);",
         "return precise::log(u) + (x - (u - 1.0f)) / u;",
     ),
-    # 2 ulp: one step of Newton's method
+    # one step of Newton's method, on numbers whose square is not subnormal
     "math_cbrt": _function(
         "float math_cbrt(float x)",
         "float a = fabs(x);",
         "if (a == 0.0f || !isfinite(x))",
         "    return x;",
+        "bool is_small = a < 0x1p-96f;",
+        "a = is_small ? a * 0x1p72f : a;",
         "float y = precise::exp2(precise::log2(a) / 3.0f);",
         "y = y - fma(y * y, y, -a) / (3.0f * y * y);",
-        "return copysign(y, x);",
+        "return copysign(is_small ? y * 0x1p-24f : y, x);",
     ),
-    # 2 ulp; scaled by powers of two, so that squares neither overflow nor vanish
+    # scaled by powers of two, so that squares neither overflow nor vanish
     "math_hypot": _function(
         "float math_hypot(float x, float y)",
         "float a = max(fabs(x), fabs(y)), b = min(fabs(x), fabs(y));",
@@ -93,7 +93,7 @@ MATH_HELPERS: dict[str, str] = {
         "    return as_type<float>(0x7f800000u);",
         "if (isnan(x) || isnan(y))",
         "    return x + y;",
-        "float scale = a > 0x1p60f ? 0x1p-64f : a < 0x1p-40f ? 0x1p64f : 1.0f;",
+        "float scale = a > 0x1p60f ? 0x1p-64f : a < 0x1p-40f ? 0x1p100f : 1.0f;",
         "a *= scale;",
         "b *= scale;",
         "return precise::sqrt(fma(a, a, b * b)) / scale;",
@@ -124,27 +124,23 @@ MATH_HELPERS: dict[str, str] = {
         "bool away = (y > x) == (x > 0.0h);",
         "return as_type<half>(ushort(away ? bits + 1 : bits - 1));",
     ),
-    # Exact: the quotient is rounded to the nearest integer, ties to even.
+    # Exact: the quotient is rounded to the nearest integer, ties to even. b + b must not overflow, nor b / 2 round.
     "math_remainder": _function(
         "float math_remainder(float x, float y)",
         "float a = fabs(x), b = fabs(y);",
         "if (!isfinite(x) || isnan(y) || b == 0.0f)",
         "    return as_type<float>(0x7fc00000u);",
-        "if (isinf(y))",
+        "if (a + a <= b)",
         "    return x;",
-        "if (b <= 0x1p126f)",
-        "    a = fmod(a, b + b);",
-        "if (b < 0x1p-124f) {",
-        "    if (a + a > b) {",
-        "        a -= b;",
-        "        if (a + a >= b)",
-        "            a -= b;",
-        "    }",
-        "} else if (a > 0.5f * b) {",
+        "float scale = b > 0x1p126f ? 0x1p-8f : 1.0f;",
+        "b *= scale;",
+        "a = fmod(a * scale, b + b);",
+        "if (a + a > b) {",
         "    a -= b;",
-        "    if (a >= 0.5f * b)",
+        "    if (a + a >= b)",
         "        a -= b;",
         "}",
+        "a /= scale;",
         "return signbit(x) ? -a : a;",
     ),
     # Helper of lgamma: the function on [0.7, 2], where it is 0 at 1 and 2.
@@ -158,18 +154,18 @@ MATH_HELPERS: dict[str, str] = {
         ),
         "return (x - 1.0f) * (x - 2.0f) * p;",
     ),
-    # 8 ulp away from the zeros of negative arguments
+    # Between negative whole numbers, where it passes through 0, the error is that of results of size 1.
     "math_lgamma": _function(
         "float math_lgamma(float x)",
         "if (isnan(x))",
         "    return x;",
         "if (isinf(x) || (x <= 0.0f && x == floor(x)))",
         "    return as_type<float>(0x7f800000u);",
+        "if (x < -0.5f && x > -30.0f)",
+        "    return precise::log(fabs(math_tgamma(x)));",
         "float a = fabs(x), result;",
-        "if (a < 0x1p-20f) {",
-        "    result = -precise::log(a);",
-        "    return result;",
-        "}",
+        "if (a < 0x1p-20f)",
+        "    return -precise::log(a);",
         "if (a < 0.7f) {",
         "    result = lgamma_one_two(a + 1.0f) - precise::log(a);",
         "} else if (a < 8.0f) {",
@@ -186,10 +182,11 @@ MATH_HELPERS: dict[str, str] = {
         "}",
         "if (x > 0.0f)",
         "    return result;",
-        "float slope = fabs(x * precise::sinpi(x - 2.0f * floor(0.5f * x)));",
+        # the reflection formula; the distance from the nearest whole number is exact
+        "float slope = fabs(x * precise::sin(3.14159265f * (x - rint(x))));",
         "return precise::log(3.14159265f / slope) - result;",
     ),
-    # 20 ulp for results near the overflow, 8 below 5040; each step of the recurrence rounds
+    # the recurrence is carried in two parts, high + low, so that its steps do not round
     "math_tgamma": _function(
         "float math_tgamma(float x)",
         "if (isnan(x) || (x < 0.0f && x == floor(x)))",
@@ -198,23 +195,27 @@ MATH_HELPERS: dict[str, str] = {
         "    return copysign(as_type<float>(0x7f800000u), x);",
         "if (x > 36.0f)",
         "    return as_type<float>(0x7f800000u);",
-        "if (x < -46.0f)",
-        "    return 0.0f;",
-        "float product = 1.0f, divisor = 1.0f;",
-        "while (x >= 2.0f) {",
-        "    x -= 1.0f;",
-        "    product *= x;",
-        "}",
-        "while (x < 1.0f) {",
-        "    divisor *= x;",
-        "    x += 1.0f;",
+        "if (x < -43.0f)",
+        "    return fmod(floor(x), 2.0f) == 0.0f ? 0.0f : -0.0f;",
+        "bool is_large = x >= 2.0f;",
+        # the product of all factors would overflow below -20 before the last, small one, and above 30 before p < 1
+        "float scale = x < -20.0f || x > 30.0f ? 0x1p-60f : 1.0f;",
+        "float high = scale, low = 0.0f;",
+        "while (is_large ? x >= 2.0f : x < 1.0f) {",
+        "    float factor = is_large ? x - 1.0f : x;",
+        "    float next = high * factor;",
+        "    low = fma(low, factor, fma(high, factor, -next));",
+        "    high = next;",
+        "    x = is_large ? factor : x + 1.0f;",
         "}",
         "float u = x - 1.5f;",
         *_polynomial(
             "p", "u", "0.886226952f", "0.0323381908f", "0.414807707f", "-0.107280791f", "0.144828275f",
             "-0.0777932629f", "0.056602668f", "-0.0358664878f", "0.0345341191f", "-0.0244480353f",
         ),
-        "return p * product / divisor;",
+        "if (is_large)",
+        "    return fma(p, high, p * low) / scale;",
+        "return fma(-p, low / high, p) / high * scale;",
     ),
     # NaN if either is one; -0 counts as less than +0.
     "ieee_minimum": _function(

@@ -10,7 +10,9 @@ from collections import Counter
 
 from numba_ptxplus.codegen.symbols import strip_abi_tags
 
-_ARITHMETIC = re.compile(r"^(  %\S+ = f(?:add|sub|mul|neg|div)) ", re.MULTILINE)
+#: The flag of arithmetic that is never contracted: libdevice's (see there).
+KEPT_ROUNDING = "arcp"
+_ARITHMETIC = re.compile(rf"^(  %\S+ = f(?:add|sub|mul|neg|div)) (?!{KEPT_ROUNDING}\b)", re.MULTILINE)
 _ARITHMETIC_OF_FLOATS = re.compile(_ARITHMETIC.pattern + r"(?=(?:<\d+ x )?(?:float|double)\b)", re.MULTILINE)
 _DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
 _SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)

@@ -57,7 +57,11 @@ def lower_cbrt(_context, builder, _sig, args):
 @lower(language.rsqrt, types.Any)
 def lower_rsqrt(_context, builder, _sig, args):
     (value,) = args
-    return builder.fdiv(value.type(1.0), call_llvm(builder, "llvm.sqrt", value))
+    if isinstance(value.type, ir.HalfType):
+        # the rounding of the root would be seen
+        value = builder.fpext(value, ir.FloatType())
+    root = builder.fdiv(value.type(1.0), call_llvm(builder, "llvm.sqrt", value))
+    return builder.fptrunc(root, ir.HalfType()) if isinstance(args[0].type, ir.HalfType) else root
 
 
 @lower(language.selp, types.Any, types.Any, types.Any)

@@ -60,8 +60,10 @@ for _arity, _table in enumerate((UNARY, BINARY, TERNARY), start=1):
 def _lower_scale(function, factor: float) -> None:
     @lower(function, types.Number)
     def implement(context, builder, sig, args):
-        value = context.cast(builder, args[0], sig.args[0], sig.return_type)
-        return builder.fmul(value, value.type(factor))
+        # the factor, rounded to a half, would be wrong by half an ulp
+        type_ = types.float32 if sig.return_type == types.float16 else sig.return_type
+        value = context.cast(builder, args[0], sig.args[0], type_)
+        return context.cast(builder, builder.fmul(value, value.type(factor)), type_, sig.return_type)
 
 
 def _lower_to_integer(function, name: str) -> None:

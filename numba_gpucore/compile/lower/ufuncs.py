@@ -7,14 +7,15 @@ arithmetic, datetimes and the like are Numba's own.
 from __future__ import annotations
 
 import cmath
+import math
 from functools import cache
 
 import numpy as np
 from llvmlite import ir
 
 from numba_gpucore.compile.lower import division, float_math, power
-from numba_gpucore.compile.numba_api import types, ufunc_db
-from numba_gpucore.runtime import complex_math, integer_math
+from numba_gpucore.compile.numba_api import templates, types, ufunc_db
+from numba_gpucore.runtime import complex_math, integer_math, real_math
 
 REAL_LETTERS, COMPLEX_LETTERS, INTEGER_LETTERS = "efd", "FD", "bBhHiIlLqQ"
 MAX_LDEXP_EXPONENT = 2**16
@@ -68,6 +69,8 @@ def _ufunc_table():
     _fill(table, np.rint, COMPLEX_LETTERS, _lower_complex_rint)
     _fill(table, np.gcd, INTEGER_LETTERS, _python_loop(integer_math.gcd))
     _fill(table, np.spacing, REAL_LETTERS, _lower_spacing)
+    _fill(table, np.logaddexp, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp, 0.0))
+    _fill(table, np.logaddexp2, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp2, 0.0, math.log(2.0)))
     for loop in table[np.ldexp]:
         table[np.ldexp][loop] = _lower_ldexp
     return table
@@ -98,6 +101,19 @@ def _called(function):
 def _python_loop(function):
     def implement(context, builder, sig, args):
         return context.compile_internal(builder, function, sig, args)
+
+    return implement
+
+
+def _loop_with_constants(function, *constants: float):
+    """`function` takes the constants, in the type of the result, after the arguments of the ufunc."""
+
+    def implement(context, builder, sig, args):
+        type_ = sig.return_type
+        inner = templates.signature(type_, *sig.args, *[type_] * len(constants))
+        return context.compile_internal(
+            builder, function, inner, (*args, *(context.get_constant(type_, value) for value in constants))
+        )
 
     return implement
 
