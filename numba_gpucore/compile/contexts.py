@@ -26,10 +26,11 @@ from numba.cpython import (  # noqa: F401
     unicode,
 )
 from numba.misc import literal  # noqa: F401
-from numba.np import arraymath, arrayobj, npdatetime, npyimpl  # noqa: F401
+from numba.np import arrayobj, npdatetime, npyimpl  # noqa: F401
 from numba.np.types import datetime_registry  # noqa: F401
 from numba.np.unsafe import ndarray  # noqa: F401
 
+from numba_gpucore.compile.array_math import import_array_math
 from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.captured_arrays import is_captured_array, make_captured_array, type_captured_array
@@ -63,6 +64,8 @@ from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
 if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
+
+import_array_math()
 
 
 class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing.BaseContext):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
 from collections.abc import Callable
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from numba_gpucore.base.collector import collector_held
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.contexts import DeviceTargetContext, DeviceTypingContext
 from numba_gpucore.compile.numba_api import Dispatcher, TargetDescriptor, TargetOptions, types
@@ -45,7 +44,7 @@ class DeviceDescriptor(TargetDescriptor):
 
     @cached_property
     def _target_context(self) -> DeviceTargetContext:
-        with _collector_paused():
+        with collector_held():
             context = DeviceTargetContext(self._typing_context, self._target_name)
             context.refresh()
         return context
@@ -90,17 +89,3 @@ def _inherited_options(cpu_options: dict[str, Any]) -> dict[str, Any]:
     """What of a CPU dispatcher's options means the same on a device."""
     kept = {name: cpu_options[name] for name in ("inline", "fastmath", "error_model") if name in cpu_options}
     return {name: value for name, value in kept.items() if value}
-
-
-@contextmanager
-def _collector_paused():
-    """Registries make about a million long-lived objects: collecting meanwhile costs half of the time to load them
-    (reference: 120 of 240 ms, Numba 0.68), and freezing spares later collections the walk."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if was_enabled:
-            gc.enable()

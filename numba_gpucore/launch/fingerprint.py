@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import dis
 import enum
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -200,6 +201,9 @@ class _Encoder:
                 self.add_function(value)
         elif isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
             self._put("builtin", f"{value.__module__}.{value.__qualname__}")
+        elif _is_known_by_name(value):
+            # NumPy's functions are objects of many kinds: `numpy.max` is no function, to Python.
+            self._put("known", f"{value.__module__}.{value.__qualname__}")
         elif _package_of(type(value).__module__) in VERSIONED_PACKAGES - {"numpy"}:
             # Numba's types and our kernel-language objects: their texts say all that they hold.
             self._put("known", f"{type(value).__module__}.{type(value).__qualname__} {value}")
@@ -217,6 +221,15 @@ class _Encoder:
 
 def _package_of(module: str | None) -> str:
     return (module or "").partition(".")[0]
+
+
+def _is_known_by_name(value: Any) -> bool:
+    """True for what one of the versioned packages offers under the name that it has itself."""
+    module_name, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module_name, str) or not isinstance(name, str) or "." in name:
+        return False
+    module = sys.modules.get(module_name)
+    return _package_of(module_name) in VERSIONED_PACKAGES and getattr(module, name, None) is value
 
 
 class _EmptyCell:

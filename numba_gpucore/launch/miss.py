@@ -5,12 +5,23 @@ The one module of the launch half whose functions import `numba_gpucore.compile`
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from typing import Any, Literal
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
+from numba_gpucore.base.collector import collector_held
 
 Stage = Literal["types", "llvm", "asm", "machine"]
+
+
+def _import_compiler() -> Any:
+    """`numba_gpucore.compile.driver`."""
+    with nullcontext() if "numba_gpucore.compile.driver" in sys.modules else collector_held():
+        from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
+
+    return driver
 
 
 def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> Artifact:
@@ -18,17 +29,16 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
 
     dump_folder: gets the text of every stage.
     """
-    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
-
+    driver = _import_compiler()
     artifact: Artifact = driver.compile_kernel(request, dump_folder)
     return artifact
 
 
 def parse_signature(signature: Any) -> tuple[ArgType, ...]:
     """The argument types of what Numba takes as a signature. Raises TypeError, also for a result other than void."""
-    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
-
-    return driver.parse_signature(signature)
+    driver = _import_compiler()
+    types: tuple[ArgType, ...] = driver.parse_signature(signature)
+    return types
 
 
 def parse_function_signature(signature: Any) -> tuple[tuple[ArgType, ...], ArgType | None]:
@@ -48,15 +58,14 @@ def result_type_of(request: CompileRequest) -> ArgType:
 def inspect(request: CompileRequest, stage: Stage) -> str:
     """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, what the back-end emits, or
     the machine code of that."""
-    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
-
-    return driver.inspect_stage(request, stage)
+    driver = _import_compiler()
+    text: str = driver.inspect_stage(request, stage)
+    return text
 
 
 def numba_type_of(function: Any) -> Any:
     """The Numba type of a Kernel or DeviceFunction that another program mentions."""
-    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
-
+    driver = _import_compiler()
     return driver.numba_type_of(function)
 
 

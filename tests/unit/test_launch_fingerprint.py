@@ -64,6 +64,8 @@ DIFFERENT_VALUES = [
     (np.dtype("f4"), np.dtype("f8")),
     (np.dtype([("a", "f4")]), np.dtype([("b", "f4")])),
     (np.sin, np.cos),
+    (np.max, np.min),
+    (np.linalg.norm, np.linalg.det),
     (math.sin, math.cos),
     (Colour.RED, Shade.RED),
     (Point(1, 2), (1, 2)),
