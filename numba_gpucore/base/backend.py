@@ -73,8 +73,38 @@ class Queue(Protocol):
         """Run a Python function after the work given so far, in order with it."""
 
 
+class Mark(Protocol):
+    """An event as the device sees it; not recorded, it counts as passed."""
+
+    def record(self, queue: Any) -> None:
+        """Put the mark behind the work given to `queue` so far."""
+
+    def is_over(self) -> bool: ...
+
+    def synchronize(self) -> None:
+        """Wait for the mark. Does not look at the mailbox."""
+
+    def hold_back(self, queue: Any) -> None:
+        """Let later work of `queue` start only after this mark; the host does not wait."""
+
+    def elapsed_ms(self, end: Any) -> float:
+        """Milliseconds from this mark, which has passed, to `end`, which has too."""
+        ...
+
+
+class HostMemory(Memory, Protocol):
+    """Memory that the host sees too, at `host_address`."""
+
+    @property
+    def host_address(self) -> int: ...
+
+
 class Device(Protocol):
     """One device. Thread-safe. `queue=None` means the default stream.
+
+    GPUs may have more, which is looked for by name: `open_event(timing) -> Mark` with `default_queue() -> Queue`,
+    `allocate_pinned(nbytes, write_combined)` and `allocate_managed(nbytes) -> HostMemory`,
+    `page_lock(address, nbytes) -> Callable` that unlocks; and their programs `suggested_block(shared_nbytes, limit)`.
 
     `uses_host_memory`: kernels can work on NumPy memory in place, so host arrays are passed without a copy, and work
     on the default stream has ended when the call that gave it returns.

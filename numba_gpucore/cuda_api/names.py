@@ -80,7 +80,7 @@ def _array_names(arrays: Allocator) -> dict[str, Any]:
         "as_cuda_array": arrays.as_cuda_array,
         "from_cuda_array_interface": arrays.from_cuda_array_interface,
         "is_cuda_array": allocate.is_cuda_array,
-        "pinned": allocate.pinned,
+        "pinned": arrays.pinned,
         "defer_cleanup": allocate.defer_cleanup,
     }
 

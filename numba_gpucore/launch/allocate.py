@@ -6,7 +6,7 @@ Names, arguments and defaults are numba.cuda's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from math import prod
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from numba_gpucore.launch.foreign import (
     span_nbytes,
     waits_for_streams,
 )
-from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.mapped import HostBlock, MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.staging import bytes_at
@@ -106,11 +106,11 @@ class Allocator:
         return DeviceArray(device, memory, view.shape, view.strides, view.dtype, default, view.address, on)
 
     def pinned_array(self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> np.ndarray:
-        """A host array. Page-locking makes only copies to discrete GPUs faster; none is done here."""
-        return _host_array(np.ndarray, shape, dtype, strides, order)
+        """A host array; on GPUs in page-locked memory, which is copied faster. Raises DeviceMemoryError."""
+        return self._host_array(np.ndarray, "allocate_pinned", shape, dtype, strides, order)
 
     def pinned_array_like(self, ary: Any) -> np.ndarray:
-        return _host_array(np.ndarray, ary.shape, ary.dtype, strides_like(ary), "C")
+        return self.pinned_array(ary.shape, ary.dtype, strides_like(ary))
 
     def mapped_array(
         self,
@@ -122,11 +122,13 @@ class Allocator:
         portable: bool = False,
         wc: bool = False,
     ) -> MappedArray:
-        """A host array that kernels work on in place (where the device can use host memory)."""
-        return _host_array(MappedArray, shape, dtype, strides, order)
+        """A host array that kernels work on in place. wc: the host only writes it, in order, which is faster then.
+
+        Raises DeviceMemoryError."""
+        return self._host_array(MappedArray, "allocate_pinned", shape, dtype, strides, order, wc)
 
     def mapped_array_like(self, ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> MappedArray:
-        return _host_array(MappedArray, ary.shape, ary.dtype, strides_like(ary), "C")
+        return self.mapped_array(ary.shape, ary.dtype, strides_like(ary), wc=wc)
 
     def managed_array(
         self,
@@ -137,8 +139,39 @@ class Allocator:
         stream: Any = 0,
         attach_global: bool = True,
     ) -> MappedArray:
-        """An array that host and device share. Synchronize before reading on the host what a kernel wrote."""
-        return _host_array(MappedArray, shape, dtype, strides, order)
+        """An array that host and device share: on GPUs its pages move to where they are used. Synchronize before
+        reading on the host what a kernel wrote. Raises DeviceMemoryError."""
+        return self._host_array(MappedArray, "allocate_managed", shape, dtype, strides, order)
+
+    def _host_array(
+        self, cls: type[Host], allocate: str, shape: Any, dtype: Any, strides: Any, order: str, *options: Any
+    ) -> Host:
+        """allocate: the name of the device's function, for devices that have it; others use NumPy's memory."""
+        dtype, shape = np.dtype(dtype), check_shape(shape)
+        strides = contiguous_strides(shape, dtype.itemsize, order) if strides is None else tuple(strides)
+        low, high = span_nbytes(shape, strides, dtype.itemsize)
+        allocate_shared = getattr(default_session().current_device(self._platform), allocate, None)
+        if allocate_shared is None:
+            return cls.__new__(cls, shape, dtype, np.empty(high - low, np.uint8).data, -low, strides)
+        memory = allocate_shared(high - low, *options)
+        array = cls.__new__(cls, shape, dtype, np.asarray(HostBlock(memory)).data, -low, strides)
+        if isinstance(array, MappedArray):
+            array.memory = memory
+        return array
+
+    @contextmanager
+    def pinned(self, *arrays: np.ndarray) -> Iterator[None]:
+        """Page-lock host arrays during a `with` block, where that makes copies faster. Raises ArgumentError."""
+        for array in arrays:
+            if not isinstance(array, np.ndarray):
+                raise ArgumentError(f"pinned() takes NumPy arrays, not {type(array).__name__}")
+        lock = getattr(default_session().current_device(self._platform), "page_lock", None)
+        with ExitStack() as locks:
+            for array in arrays:
+                low, high = span_nbytes(array.shape, array.strides, array.itemsize)
+                if lock is not None and high > low:
+                    locks.callback(lock(array.__array_interface__["data"][0] + low, high - low))
+            yield
 
 
 class BorrowedMemory:
@@ -156,15 +189,6 @@ class BorrowedMemory:
     def part(self, offset_nbytes: int, nbytes: int) -> np.ndarray:
         """Some of the bytes, for devices that use host memory."""
         return bytes_at(self.address + offset_nbytes, nbytes)
-
-
-@contextmanager
-def pinned(*arrays: np.ndarray) -> Iterator[None]:
-    """Page-lock host arrays during a `with` block; here nothing needs locking."""
-    for array in arrays:
-        if not isinstance(array, np.ndarray):
-            raise ArgumentError(f"pinned() takes NumPy arrays, not {type(array).__name__}")
-    yield
 
 
 @contextmanager
@@ -202,10 +226,3 @@ def strides_like(ary: Any) -> tuple[int, ...]:
         result[axis] = step
         step *= shape[axis]
     return tuple(result)
-
-
-def _host_array(cls: type[Host], shape: Any, dtype: Any, strides: Any, order: str) -> Host:
-    dtype, shape = np.dtype(dtype), check_shape(shape)
-    strides = contiguous_strides(shape, dtype.itemsize, order) if strides is None else tuple(strides)
-    low, high = span_nbytes(shape, strides, dtype.itemsize)
-    return cls.__new__(cls, shape, dtype, np.empty(high - low, np.uint8).data, -low, strides)

@@ -161,6 +161,11 @@ class Kernel(KernelReports):
 
     # Filling the table ----------------------------------------------------------------------------------------------
 
+    def program_for(self, args: tuple[Any, ...], stream: Stream | None) -> Program:
+        """The loaded program that arguments like these would run, compiled now if need be."""
+        with default_session().miss_lock:
+            return self._programs.program_for(self._device_for(stream), self._declared_for(self._types_of(args)))
+
     def _prepare(self, device: Device, args: tuple[Any, ...]) -> _Entry:
         given = self._types_of(args)
         declared = self._declared_for(given)
@@ -310,11 +315,16 @@ class ForAll:
     def __call__(self, *args: Any, **keywords: Any) -> None:
         if self._ntasks == 0:
             return
-        block = self._block or self._chosen_block()
+        block = self._block or self._chosen_block(self._kernel.bind(args, keywords))
         grid = -(-self._ntasks // block)
         self._kernel[grid, block, self._stream, self._sharedmem](*args, **keywords)
 
-    def _chosen_block(self) -> int:
+    def _chosen_block(self, args: tuple[Any, ...]) -> int:
+        """What keeps the device busiest, where it can tell; it knows the kernel's own limit then."""
+        program = self._kernel.program_for(args, self._stream)
+        suggest = getattr(program, "suggested_block", None)
+        if suggest is not None:
+            return int(suggest(self._sharedmem))
         bounds = self._kernel.options.launch_bounds
         device = default_session().current_device(self._kernel.platform)
         return min(_DEFAULT_FORALL_BLOCK, device.limits.max_threads_per_block, *(bounds or ())[:1])

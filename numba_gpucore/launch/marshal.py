@@ -214,6 +214,8 @@ class _PutBuilder:
             return _device_array_put(self._device, has_strides)
         if isinstance(value, np.ndarray):
             if not self._device.uses_host_memory:
+                if isinstance(value, MappedArray) and value.memory is not None:
+                    return _mapped_put(has_strides)
                 return self._staged_put(type_, True, not type_.readonly)
             self.touches_host |= not isinstance(value, MappedArray)
             return _host_array_put(value, has_strides)
@@ -376,6 +378,13 @@ def _device_array_put(device: Device, has_strides: bool) -> Put:
         if array.device is not device:
             array.require_usable_on(device)
         numbers += array.strided_words if has_strides else array.dense_words
+
+    return put
+
+
+def _mapped_put(has_strides: bool) -> Put:
+    def put(numbers: list[Any], array: MappedArray, _staging: Staging | None) -> None:
+        numbers += (array.device_address, *array.shape, *(array.strides if has_strides else ()))
 
     return put
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from numba_gpucore.base.backend import Device, Queue
+from numba_gpucore.base.backend import Device, Mark, Queue
 from numba_gpucore.base.errors import ArgumentError, LaunchError
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ class Stream:
         """What tells other packages this stream, as in `__cuda_array_interface__`: a CUstream on NVIDIA's GPUs, a
         number of ours elsewhere; 0 for the default stream."""
         return 0 if self.queue is None else int(getattr(self.queue, "native", id(self.queue)))
+
+    @property
+    def queue_of_events(self) -> Queue:
+        """The queue in which a GPU's events are put. The default stream's is asked of the device."""
+        queue: Queue = self.device.default_queue() if self.queue is None else self.queue  # type: ignore[attr-defined]
+        return queue
 
     def hold(self, objects: Any) -> None:
         """Keep objects alive until the work given so far has ended."""
@@ -97,42 +103,78 @@ class Stream:
         return future
 
 
-class Event:
-    """A mark in a stream. `time_s` is when the work before it had ended, on the host's monotonic clock."""
+class HostMark:
+    """A `base.backend.Mark` for devices without events of their own: functions called in order with the work of a
+    stream. `time_s` is when the work before it had ended, on the host's monotonic clock."""
 
-    def __init__(self, default_stream: Callable[[], Stream], timing: bool = True):
-        self._default_stream = default_stream
-        self._timing = timing
+    def __init__(self) -> None:
         self._done = threading.Event()
         self._done.set()
-        self._stream: Stream | None = None
-        self._time_s: float | None = None
+        self.time_s = 0.0
 
-    def record(self, stream: Any = 0) -> None:
-        """Put the mark behind the work given to `stream` (0: the default stream) so far."""
-        on = check_stream(stream) or self._default_stream()
-        done = threading.Event()
-        self._done, self._stream = done, on
+    def record(self, on: Any) -> None:
+        self._done = done = threading.Event()
 
         def mark() -> None:
             if self._done is done:
-                self._time_s = time.perf_counter()
+                self.time_s = time.perf_counter()
             done.set()
 
         on.call(mark)
 
+    def is_over(self) -> bool:
+        return self._done.is_set()
+
+    def synchronize(self) -> None:
+        self._done.wait()
+
+    def hold_back(self, on: Any) -> None:
+        on.call(self._done.wait)
+
+    def elapsed_ms(self, end: Any) -> float:
+        elapsed_s: float = end.time_s - self.time_s
+        return elapsed_s * 1e3
+
+
+class Event:
+    """A mark in a stream, kept by the GPU where there is one: neither it nor the host waits for another stream then."""
+
+    def __init__(self, default_stream: Callable[[], Stream], timing: bool = True):
+        self._default_stream = default_stream
+        self._timing = timing
+        self._stream: Stream | None = None
+        self._mark: Mark = HostMark()
+
+    def record(self, stream: Any = 0) -> None:
+        """Put the mark behind the work given to `stream` (0: the default stream) so far."""
+        on = check_stream(stream) or self._default_stream()
+        if self._stream is None or self._stream.device is not on.device:
+            open_mark = getattr(on.device, "open_event", None)
+            self._mark = open_mark(self._timing) if open_mark else HostMark()
+        self._mark.record(self._place(on))
+        self._stream = on
+
+    def _place(self, on: Stream) -> Any:
+        return on if isinstance(self._mark, HostMark) else on.queue_of_events
+
     def query(self) -> bool:
         """True once the work before the mark has ended, and when nothing was recorded."""
-        return self._done.is_set()
+        return self._stream is None or self._mark.is_over()
 
     def wait(self, stream: Any = 0) -> None:
         """Let later work of `stream` (0: the default stream) start only after the mark."""
-        (check_stream(stream) or self._default_stream()).call(self._done.wait)
+        on = check_stream(stream) or self._default_stream()
+        if self._stream is None:
+            return
+        if self._stream.device.kind == on.device.kind:
+            self._mark.hold_back(self._place(on))
+        else:
+            on.call(self._mark.synchronize)
 
     def synchronize(self) -> None:
         """Wait on the host for the mark; raise what kernel threads threw."""
-        self._done.wait()
         if self._stream is not None:
+            self._mark.synchronize()
             self._stream._raise_pending(self._stream.device)
 
     def elapsed_time(self, end: Event) -> float:
@@ -140,10 +182,11 @@ class Event:
         for name, event in (("start", self), ("end", end)):
             if not (self._timing and end._timing):
                 raise LaunchError("elapsed_time needs events made with timing=True")
-            if event._time_s is None or not event.query():
+            if event._stream is None or not event.query():
                 raise LaunchError(f"the {name} event has not been recorded or not passed: synchronize it first")
-        assert self._time_s is not None and end._time_s is not None
-        return (end._time_s - self._time_s) * 1e3
+        if type(self._mark) is not type(end._mark):
+            raise LaunchError("elapsed_time needs two events of one kind of device")
+        return self._mark.elapsed_ms(end._mark)
 
 
 def check_stream(stream: Any) -> Stream | None:

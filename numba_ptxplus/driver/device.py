@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -62,6 +63,10 @@ class CudaDevice:
     def allocate_managed(self, nbytes: int) -> HostMemory:
         """Memory that host and device share; pages move on demand."""
         return memories.allocate_managed(self.context, nbytes)
+
+    def page_lock(self, address: int, nbytes: int) -> Callable[[], None]:
+        """Lock the pages of host memory, which makes copies faster; the result unlocks them."""
+        return memories.page_lock(self.context, address, nbytes)
 
     def share_host_memory(self, data: memoryview) -> None:
         """Kernels would read pageable memory over the bus, if at all: a copy is faster."""
@@ -128,8 +133,8 @@ class CudaDevice:
         """CUDA's default stream, for events."""
         return CudaQueue(self.context, self._default_stream)
 
-    def open_event(self) -> CudaEvent:
-        return CudaEvent(self.context)
+    def open_event(self, timing: bool = True) -> CudaEvent:
+        return CudaEvent(self.context, timing)
 
     def synchronize(self) -> None:
         self.context.synchronize()

@@ -96,3 +96,20 @@ def buffer_address(data: memoryview) -> int:
     """Where the bytes of a contiguous buffer lie, read-only ones included."""
     address: int = np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
     return address
+
+
+def page_lock(context: PrimaryContext, address: int, nbytes: int) -> Callable[[], None]:
+    """Keep host memory in place for fast copies until the result is called.
+
+    Source: CUDA Driver API, cuMemHostRegister.
+    """
+    driver = context.driver
+    with context:
+        answer = driver.cuMemHostRegister(address, nbytes, driver.CU_MEMHOSTREGISTER_PORTABLE)
+        check(answer, f"locking the pages of {nbytes} bytes of host memory")
+
+    def unlock() -> None:
+        with context:
+            check(driver.cuMemHostUnregister(address), "unlocking pages of host memory")
+
+    return unlock

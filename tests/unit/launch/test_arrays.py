@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numba_gpucore.base.errors import ArgumentError, DeviceMemoryError
-from numba_gpucore.launch.allocate import Allocator, pinned
+from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.dlpack import make_capsule
 from numba_gpucore.launch.mapped import MappedArray
@@ -339,9 +339,9 @@ def test_mapped_arrays_are_numpy_arrays() -> None:
 
 
 def test_pinned_block() -> None:
-    with pinned(np.zeros(3)):
+    with HOST_ARRAYS.pinned(np.zeros(3)):
         pass
-    with pytest.raises(ArgumentError, match="takes NumPy arrays, not list"), pinned([1]):  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="takes NumPy arrays, not list"), HOST_ARRAYS.pinned([1]):  # type: ignore[arg-type]
         pass
 
 
