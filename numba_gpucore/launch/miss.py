@@ -52,7 +52,8 @@ def result_type_of(request: CompileRequest) -> ArgType:
     """What a device function returns. Raises Numba's typing errors."""
     from numba_gpucore.compile import signatures  # noqa: PLC0415 - the door
 
-    return signatures.result_type_of(request)
+    result: ArgType = signatures.result_type_of(request)
+    return result
 
 
 def inspect(request: CompileRequest, stage: Stage) -> str:
