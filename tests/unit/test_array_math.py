@@ -7,7 +7,9 @@ import sys
 
 PROGRAM = """
 import sys
-import numba_gpucore.compile.contexts
+from numba_gpucore.compile.dispatcher import descriptor_for
+
+descriptor_for("ptxplus")
 assert "scipy.linalg" not in sys.modules
 
 import numba
