@@ -50,15 +50,32 @@ class Scope:
 
 def declare_variables(scope: Scope, types: dict[str, str]) -> None:
     """Put declarations into the tree; `types[name]` is the C++ type of variable `name`."""
-    _declare(scope, types, set())
+    touched: dict[int, frozenset[str]] = {}
+    _note_touched(scope, touched)
+    _declare(scope, types, set(), touched)
 
 
-def _declare(scope: Scope, types: dict[str, str], declared: set[str]) -> None:
-    touched = [_touches(item) for item in scope.items]
+def _note_touched(scope: Scope, touched: dict[int, frozenset[str]]) -> frozenset[str]:
+    """Fill in the variables that each scope and item, by its `id`, reads or defines; those of `scope` itself."""
+    names: set[str] = set()
+    for item in scope.items:
+        found = set(item.reads)
+        if isinstance(item, Group):
+            found.update(*(_note_touched(body, touched) for body in item.bodies))
+        elif item.defines:
+            found.add(item.defines)
+        touched[id(item)] = frozenset(found)
+        names |= found
+    touched[id(scope)] = frozenset(names)
+    return touched[id(scope)]
+
+
+def _declare(scope: Scope, types: dict[str, str], declared: set[str], touched: dict[int, frozenset[str]]) -> None:
+    last_item = {name: item for item in scope.items for name in touched[id(item)]}
     items: list[Item] = []
-    for index, item in enumerate(scope.items):
-        for name in sorted(touched[index] - declared):
-            if not _belongs_here(name, index, scope.items, touched):
+    for item in scope.items:
+        for name in sorted(touched[id(item)] - declared):
+            if last_item[name] is item and not _belongs_here(name, item, touched):
                 continue
             declared.add(name)
             if isinstance(item, Line) and item.defines == name and name not in item.reads:
@@ -68,26 +85,15 @@ def _declare(scope: Scope, types: dict[str, str], declared: set[str]) -> None:
         items.append(item)
         if isinstance(item, Group):
             for body in item.bodies:
-                _declare(body, types, declared)
+                _declare(body, types, declared, touched)
     scope.items = items
 
 
-def _touches(item: Item) -> set[str]:
-    if isinstance(item, Line):
-        return set(item.reads) | ({item.defines} if item.defines else set())
-    found = set(item.reads)
-    for body in item.bodies:
-        for inner in body.items:
-            found |= _touches(inner)
-    return found
-
-
-def _belongs_here(name: str, index: int, items: list[Item], touched: list[set[str]]) -> bool:
-    """True unless all uses lie in one body of one construct."""
-    item = items[index]
-    if any(name in later for later in touched[index + 1 :]) or isinstance(item, Line) or name in item.reads:
+def _belongs_here(name: str, item: Item, touched: dict[int, frozenset[str]]) -> bool:
+    """True unless all uses in an item lie in one body of it."""
+    if isinstance(item, Line) or name in item.reads:
         return True
-    return sum(any(name in _touches(inner) for inner in body.items) for body in item.bodies) > 1
+    return sum(name in touched[id(body)] for body in item.bodies) > 1
 
 
 def add_places(scope: Scope, last: str = "") -> str:
