@@ -5,6 +5,7 @@ Each step takes what the step before it made; `Stages` keeps the texts for whoev
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -24,7 +25,7 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
 from numba_gpucore.compile.linking import link_kernel
-from numba_gpucore.compile.numba_api import global_compiler_lock, sigutils, types
+from numba_gpucore.compile.numba_api import errors, global_compiler_lock, sigutils, types
 from numba_gpucore.compile.numba_types import from_numba
 from numba_gpucore.compile.promises import check_promises
 from numba_gpucore.compile.run_passes import lower_function
@@ -56,7 +57,7 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
     dump.write("2-device.ll", module)
     codegen.legalize(module, job)
     dump.write("3-legalized.ll", module)
-    text = codegen.emit(module, job)
+    text = emit_text(codegen, lowered)
     dump.write("4-emitted.txt", text)
     code = codegen.assemble(text, job)
     dump.write("5-code.bin", code)
@@ -105,6 +106,27 @@ def link_lowered(
     validate_module(module, job, library)
     check_promises(module, job, library)
     return Lowered(module, job, result)
+
+
+def emit_text(codegen: Codegen, lowered: Lowered) -> str:
+    """What the back-end emits for a legalised kernel. Raises UnsupportedKernelError, whose faults name their lines.
+
+    Only code with line information knows them, so a kernel that is refused without it is compiled once more with it.
+    """
+    request = lowered.job.request
+    try:
+        return codegen.emit(lowered.module, lowered.job)
+    except UnsupportedKernelError as error:
+        if request.options.lineinfo or request.options.debug:
+            raise
+        refusal = error
+    with warnings.catch_warnings():
+        # where there is no source to read, its lines are known all the same
+        warnings.simplefilter("ignore", errors.NumbaDebugInfoWarning)
+        again = lower_kernel(replace(request, options=replace(request.options, lineinfo=True)))
+    codegen.legalize(again.module, again.job)
+    codegen.emit(again.module, again.job)
+    raise refusal
 
 
 def _require_no_result(result: Any, request: CompileRequest) -> None:
@@ -157,7 +179,7 @@ def inspect_stage(request: CompileRequest, stage: str) -> str:
         return str(lowered.module)
     codegen = load_codegen(request)
     codegen.legalize(lowered.module, lowered.job)
-    text = codegen.emit(lowered.module, lowered.job)
+    text = emit_text(codegen, lowered)
     return _disassemble(codegen, text, lowered.job) if stage == "machine" else text
 
 

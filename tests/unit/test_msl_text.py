@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import numba_metal as gpu
-from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.errors import OptionError, UnsupportedKernelError
 from numba_metal import compile_msl
 from tests.msl import check_msl, compile_msl_library
 
@@ -122,6 +123,30 @@ def test_fast_math_is_what_fastmath_asks_for():
     assert "#pragma METAL fp contract(off)" in safe
     assert "fast::sin" in fast
     assert "contract(off)" not in fast
+
+
+def two_fences(x):
+    i = gpu.grid(1)
+    x[i] = 1
+    gpu.threadfence()
+    x[i] = 2
+    gpu.threadfence_block()
+
+
+@pytest.mark.parametrize("has_source", [True, False])
+def test_refusals_name_their_lines_without_lineinfo(has_source):
+    """Fences need MSL 3.2. The kernel itself carries no lines, and its source need not be there."""
+    kernel = two_fences
+    if not has_source:
+        names = {"gpu": gpu}
+        exec(inspect.getsource(two_fences), names)
+        kernel = names["two_fences"]
+    first = kernel.__code__.co_firstlineno
+    with pytest.raises(UnsupportedKernelError) as caught:
+        compile_msl(kernel, "void(int32[::1])", msl_version=(3, 1), lineinfo=False)
+    assert [fault.line - first for fault in caught.value.faults] == [3, 5]
+    assert all(fault.what.startswith("a memory fence") for fault in caught.value.faults)
+    assert "atomic_thread_fence" in compile_msl(kernel, "void(int32[::1])", msl_version=(3, 2), lineinfo=False)
 
 
 def test_unknown_versions_and_options_are_refused():
