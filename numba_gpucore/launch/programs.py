@@ -32,7 +32,6 @@ class ProgramTable:
         self._py_func = py_func
         self._platform = platform
         self._options = options
-        self._source = ProgramSource(py_func, options.debug and platform.target.speaks_as_cuda)
         self._artifacts: dict[tuple[str, str, ArgTypes], Artifact] = {}
         self._programs: dict[tuple[Device, ArgTypes], Program] = {}
         self.stats = CacheStats()
@@ -96,9 +95,18 @@ class ProgramTable:
         key = (device, arg_types)
         if key not in self._programs:
             program = device.load(self.artifact_for(device, arg_types))
-            default_session().note_source(device, program, self._source)
+            default_session().note_source(device, program, self._source_on(device))
             self._programs[key] = program
         return self._programs[key]
+
+    def _source_on(self, device: Device) -> ProgramSource:
+        options, target = self._options, self._platform.target
+        nobody_asked = options.boundscheck is None and not options.debug
+        return ProgramSource(
+            self._py_func,
+            adds_cuda_place=options.debug and target.speaks_as_cuda,
+            checks_unasked=device.checks_bounds and nobody_asked and default_session().settings.boundscheck is None,
+        )
 
     def add_artifact(self, artifact: Artifact) -> None:
         """Make a compiled kernel known, as if it had been compiled here."""

@@ -18,13 +18,20 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 from numba_gpucore.launch.number_text import decode_number, number_text
 
+_ABOUT_CHECKS = (
+    "GPUs do not check indices, and read or write whatever is there: "
+    "NUMBA_BOUNDSCHECK=0, or @jit(boundscheck=False), runs the kernel like that"
+)
+
 
 @dataclass(frozen=True)
 class ProgramSource:
-    """Whose code a loaded program is. adds_cuda_place: also tell the place as numba.cuda does with debug=True."""
+    """Whose code a loaded program is. adds_cuda_place: also tell the place as numba.cuda does with debug=True.
+    checks_unasked: bounds are checked because the device does so, and nobody asked for it."""
 
     py_func: Callable[..., Any]
     adds_cuda_place: bool = False
+    checks_unasked: bool = False
 
 
 def raise_from_mailbox(mailbox: bytes, device: Device, sources: Mapping[tuple[Device, int], ProgramSource]) -> None:
@@ -55,6 +62,8 @@ def raise_from_site(report: ThrowReport, site: Site, kernel_name: str, source: P
     if source is not None and source.adds_cuda_place:
         place += "\n" + _cuda_place(report, site, kernel_name)
     if site.is_bounds_check:
+        if source is not None and source.checks_unasked:
+            place += f"\n{_ABOUT_CHECKS}"
         error: BaseException = _bounds_error(report, numbers, place)
         if report.has_details:
             error.index, error.axis, error.size = numbers  # type: ignore[attr-defined]

@@ -53,10 +53,19 @@ def test_bounds_check_names_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     error: Any = caught.value
     assert str(error) == (
         "index 1024 is out of bounds for axis 0 with size 1000\n"
-        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); 17 threads failed"
+        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); 17 threads failed\n"
+        "GPUs do not check indices, and read or write whatever is there: "
+        "NUMBA_BOUNDSCHECK=0, or @jit(boundscheck=False), runs the kernel like that"
     )
     assert (error.index, error.axis, error.size) == (1024, 0, 1000)
     assert (error.block, error.thread, error.kernel, error.count) == ((3, 0, 0), (7, 0, 0), "kernel", 17)
+
+
+def test_asked_for_checks_are_not_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba_gpucore.launch.session._default", Session({"NUMBA_BOUNDSCHECK": "1"}))
+    with pytest.raises(IndexError) as caught:
+        launch(monkeypatch, BOUNDS, numbers=(1024, 0, 1000))
+    assert "NUMBA_BOUNDSCHECK" not in str(caught.value)
 
 
 def test_negative_index_is_signed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +78,9 @@ def test_bounds_check_without_details(monkeypatch: pytest.MonkeyPatch) -> None:
         launch(monkeypatch, BOUNDS, details=False)
     assert str(caught.value) == (
         "index is out of bounds (which index, axis and size is unknown)\n"
-        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); at least 1 thread failed"
+        "kernel 'kernel' (code.py:12), block (3, 0, 0), thread (7, 0, 0); at least 1 thread failed\n"
+        "GPUs do not check indices, and read or write whatever is there: "
+        "NUMBA_BOUNDSCHECK=0, or @jit(boundscheck=False), runs the kernel like that"
     )
     assert not hasattr(caught.value, "index")
 
