@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.compile.job import Job
+from numba_gpucore.cpu.debug_lines import add_lines, wants_lines
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
 from numba_gpucore.cpu.frame_size import frame_size
 from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
@@ -35,7 +36,7 @@ CACHE_SET_PERIOD_NBYTES = 1024
 class CpuCodegen:
     """Codegen of the back-end "cpu". Stateless: what `facts` tells is written into the module by `legalize`."""
 
-    has_libdevice = False
+    links_nvidia_code = False
 
     def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
         """Make a native program of the device IR: definitions linked, all inlined, optimised.
@@ -54,7 +55,8 @@ class CpuCodegen:
 
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
-        return str(module)
+        text = str(module)
+        return add_lines(text, job) if wants_lines(job.request.options) else text
 
     def assemble(self, text: str, job: Job) -> bytes:
         """A relocatable object of the host's format."""
