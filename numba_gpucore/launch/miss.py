@@ -75,3 +75,18 @@ def numba_type_of_value(value: Any) -> Any:
     from numba import typeof  # noqa: PLC0415 - the door
 
     return typeof(value)
+
+
+def pickle_by_value(value: Any) -> bytes:
+    """Pickle with functions that `pickle` cannot find by their names."""
+    from numba import cloudpickle  # noqa: PLC0415 - the door
+
+    pickled: bytes = cloudpickle.dumps(value)
+    return pickled
+
+
+def make_from_pickle(cls: type, pickled_arguments: bytes) -> Any:
+    """An object made of what `pickle_by_value` made of its arguments."""
+    import pickle  # noqa: PLC0415 - takes 2 ms, and who unpickles has it loaded
+
+    return cls(*pickle.loads(pickled_arguments))

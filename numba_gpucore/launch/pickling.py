@@ -1,4 +1,4 @@
-"""How decorated functions are pickled. Before: Kernel, DeviceFunction. After: pickle, multiprocessing."""
+"""How decorated functions are pickled. Before: Kernel, DeviceFunction, UFunc. After: pickle, multiprocessing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from numba_gpucore.launch import miss
+
 
 def reduce_decorated(decorated: Any, py_func: Callable[..., Any], arguments: tuple[Any, ...]) -> str | tuple[Any, ...]:
     """What `__reduce__` returns: the global name where that is `decorated` itself, else its class and arguments.
 
-    A function whose name has been taken by the decorator's result cannot be pickled, since Python does that by name.
+    A function that has no global name, or whose name the decorator's result has taken, goes by value, which loads Numba.
     """
     module = sys.modules.get(py_func.__module__)
     try:
         found = operator.attrgetter(py_func.__qualname__)(module)
     except AttributeError:
         found = None
-    return py_func.__qualname__ if found is decorated else (type(decorated), arguments)
+    if found is decorated:
+        return py_func.__qualname__
+    if found is py_func:
+        return type(decorated), arguments
+    return miss.make_from_pickle, (type(decorated), miss.pickle_by_value(arguments))

@@ -86,6 +86,27 @@ def test_attributes() -> None:
     assert pickle.loads(pickle.dumps(negate)) is negate
 
 
+def test_local_functions_are_pickled_by_value() -> None:
+    def make(offset):
+        @numba_ptxplus.jit(device=True)
+        def shift(x):
+            return x + offset
+
+        @numba_ptxplus.vectorize(["int64(int64)"])
+        def shift_all(x):
+            return shift(x)
+
+        @numba_ptxplus.guvectorize(["void(int64[:], int64[:])"], "(n)->()")
+        def shift_first(x, y):
+            y[0] = shift(x[0])
+
+        return shift_all, shift_first, numba_ptxplus.reduce(lambda a, b: a + b)
+
+    copies = pickle.loads(pickle.dumps(make(5)))
+    copies = pickle.loads(pickle.dumps(copies))  # those of copies too
+    assert [one(np.arange(3)).tolist() for one in copies] == [[5, 6, 7], 5, 3]
+
+
 def test_warming_finds_kernels_of_ufuncs() -> None:
     assert set(negate.kernels) <= set(kernels_of(__name__))
     assert len(negate.kernels) == 1
