@@ -111,13 +111,13 @@ MATH_HELPERS: dict[str, str] = {
         "bool away = (y > x) == (x > 0.0f);",
         "return as_type<float>(away ? bits + 1u : bits - 1u);",
     ),
-    # Exact.
+    # Exact; of equal halves NumPy gives the first (C the second, which only differs for zeros).
     "nextafter_half": _function(
         "half nextafter_half(half x, half y)",
         "if (isnan(x) || isnan(y))",
         "    return x + y;",
         "if (x == y)",
-        "    return y;",
+        "    return x;",
         "ushort bits = as_type<ushort>(x);",
         "if (x == 0.0h)",
         "    return as_type<half>(ushort((as_type<ushort>(y) & 0x8000) | 1));",

@@ -15,7 +15,8 @@ _FAST_FLOAT = frozenset({"cos", "exp", "log", "log10", "log2", "pow", "sin", "ta
 _FAST_TANH = '%r = call float asm "tanh.approx.f32 $0, $1;", "=f,f"(float %x0)\n ret float %r'
 _FLOAT_NAMES = {"half": "float", "float": "float", "double": "double"}
 
-# The next half after a half is not that of a float: count in the order of bit patterns instead.
+# The next half after a half is not that of a float: count in the order of bit patterns instead. Of equal halves NumPy
+# gives the first (C the second, which only differs for zeros).
 _NEXTAFTER_HALF = """%a = bitcast half %x0 to i16
  %b = bitcast half %x1 to i16
  %unordered = fcmp uno half %x0, %x1
@@ -31,7 +32,7 @@ _NEXTAFTER_HALF = """%a = bitcast half %x0 to i16
  %next = select i1 %is_zero, i16 %smallest, i16 %moved
  %half = bitcast i16 %next to half
  %nan = fadd half %x0, %x1
- %reached = select i1 %same, half %x1, half %half
+ %reached = select i1 %same, half %x0, half %half
  %r = select i1 %unordered, half %nan, half %reached
  ret half %r"""
 #: Functions of halves that are not those of floats, rounded.

@@ -24,12 +24,12 @@ _ATTRIBUTE_GROUP = re.compile(r" #\d+")
 _STRUCT = re.compile(r"%struct\.\w+")
 _METADATA = re.compile(r", ![\w.]+ !\d+")
 _REFLECT = re.compile(r"call i32 @__nvvm_reflect\(ptr (?:\w+ )*@([\w.]+)\)")
-#: What LLVM 22 cannot select, selects for calls marked "afn" only, or would round otherwise, in words that mean the same.
+#: What LLVM 22 cannot select, selects for "afn" calls only, or rounds otherwise, in other words that mean the same.
 _REPLACEMENTS = (
-    # libdevice says itself which products are fused; others must round, since the rest is taken up elsewhere. LLVM makes
-    # plain arithmetic of nvvm's add.rn and mul.rn (NVPTXTargetTransformInfo.cpp, simplifyNvvmIntrinsic), which rewrites.py
-    # would let it contract: powf erred by 36 ulp so, instead of 1. "arcp" says nothing about sums and products, stays
-    # with them through the optimiser, and tells them from the kernel's own.
+    # libdevice says itself which products are fused; others must round, since the rest is taken up elsewhere. LLVM
+    # makes plain arithmetic of nvvm's add.rn and mul.rn (NVPTXTargetTransformInfo.cpp, simplifyNvvmIntrinsic), which
+    # rewrites.py would let it contract: powf erred by 36 ulp so, instead of 1. "arcp" says nothing about sums and
+    # products, stays with them through the optimiser, and tells them from the kernel's own.
     (re.compile(r"= f(add|sub|mul) (?=float|double)"), rf"= f\1 {KEPT_ROUNDING} "),
     (
         re.compile(r"call (float|double) @llvm\.nvvm\.(add|mul)\.rn\.[fd]\(\w+ ([^,]+), \w+ ([^)]+)\)"),

@@ -17,7 +17,8 @@ N = 64
 ULPS = 16
 WHY = "16 units in the last place, CUDA's bounds for its functions rounded up"
 
-#: Function, the C or SciPy reference in float64, and an interval in which the result is not near zero.
+#: Function, the C or SciPy reference in float64, and an interval in which the result is not near zero. That each runs;
+#: tests/accuracy says how exact it is.
 REALS = (
     (math.acos, np.arccos, -0.9, 0.9),
     (math.acosh, np.arccosh, 1.5, 50),
@@ -45,21 +46,14 @@ REALS = (
     (math.sqrt, np.sqrt, 0, 1000),
     (math.tan, np.tan, 0.1, 1.4),
     (math.tanh, np.tanh, 0.1, 3),
-    (np.arctan, np.arctan, 0.1, 50),
     (np.cbrt, np.cbrt, -50, -1),
     (np.ceil, np.ceil, -5, 5),
-    (np.cos, np.cos, -1.2, 1.2),
-    (np.exp, np.exp, -20, 20),
     (np.exp2, np.exp2, -20, 20),
     (np.floor, np.floor, -5, 5),
-    (np.log1p, np.log1p, 0.01, 5),
     (np.rint, np.rint, -5, 5),
     (np.sign, np.sign, -5, 5),
-    (np.sqrt, np.sqrt, 0, 1000),
     (np.square, np.square, -5, 5),
-    (np.tanh, np.tanh, 0.1, 3),
     (np.trunc, np.trunc, -5, 5),
-    (gpu.cbrt, np.cbrt, 1, 50),
     (gpu.rsqrt, lambda x: 1 / np.sqrt(x), 0.1, 50),
 )
 

@@ -1,0 +1,100 @@
+"""Where functions are measured: kernels on the CPU device, on the PTX machine, as emitted Metal text. After: ulps.
+
+Each level is a device behind the ordinary launch path, in a session of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import numba_metal
+import numba_ptxplus
+from numba_gpucore import language as gpu
+from numba_gpucore.launch import session
+from numba_gpucore.launch.jit import jit
+from tests.accuracy.functions import F16, F32, F64, LevelName
+from tests.metal_double import World, installed
+from tests.ptx.device import PLATFORM, PtxDevice
+
+BLOCK = 256
+#: The PTX machine holds every register of all threads of a launch; smaller launches stay in the cache.
+MAX_THREADS = {"cpu": 2**22, "ptx": 2**15, "msl": 2**22}
+TYPES: dict[LevelName, tuple[np.dtype, ...]] = {"cpu": (F16, F32, F64), "ptx": (F16, F32, F64), "msl": (F16, F32)}
+
+
+@dataclass(frozen=True)
+class Level:
+    """`jit` as a program would use it. kernels: those made so far, by function and options."""
+
+    name: LevelName
+    jit: Callable[..., Any]
+    kernels: dict[Any, Any] = field(default_factory=dict)
+
+    def compute(self, function: Callable[..., Any], *arguments: np.ndarray, **options: Any) -> np.ndarray:
+        """`function` of each item, in a kernel with these options; results have the type of the arguments."""
+        key = function, *options.items()
+        if key not in self.kernels:
+            self.kernels[key] = self.jit(_KERNELS[len(arguments)](function), **options)
+        kernel = self.kernels[key]
+        out = np.empty_like(arguments[0])
+        step = MAX_THREADS[self.name]
+        for start in range(0, out.size, step):
+            part = slice(start, start + step)
+            columns = [np.ascontiguousarray(argument[part]) for argument in arguments]
+            kernel[-(-columns[0].size // BLOCK), BLOCK](*columns, out[part])
+        return out
+
+
+def _unary(function):
+    def apply(x, out):
+        i = gpu.grid(1)
+        if i < out.size:
+            out[i] = function(x[i])
+
+    return apply
+
+
+def _binary(function):
+    def apply(x, y, out):
+        i = gpu.grid(1)
+        if i < out.size:
+            out[i] = function(x[i], y[i])
+
+    return apply
+
+
+_KERNELS = {1: _unary, 2: _binary}
+
+
+#: Which device each level's package must open.
+_DEVICES: dict[LevelName, dict[str, str]] = {
+    "cpu": {"NUMBA_PTXPLUS_DEVICE": "cpu"},
+    "ptx": {"NUMBA_PTXPLUS_DEVICE": "cuda"},
+    "msl": {"NUMBA_METAL_DEVICE": "metal"},
+}
+
+
+@contextlib.contextmanager
+def open_level(name: LevelName) -> Iterator[Level]:
+    """The level; meanwhile the default session is its own."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ, _DEVICES[name]))
+        if name == "msl":
+            stack.enter_context(installed(World()))
+        own_session = session.Session(os.environ)
+        if name == "ptx":
+            own_session._devices[PLATFORM.backend_path("cuda"), 0] = PtxDevice()  # type: ignore[assignment]
+        stack.enter_context(mock.patch.object(session, "_default", own_session))
+        jits = {
+            "cpu": numba_ptxplus.jit,
+            "ptx": lambda function, **options: jit(PLATFORM, function, **options),
+            "msl": numba_metal.jit,
+        }
+        yield Level(name, jits[name])
