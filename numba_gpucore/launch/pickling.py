@@ -13,7 +13,7 @@ from numba_gpucore.launch import miss
 def reduce_decorated(decorated: Any, py_func: Callable[..., Any], arguments: tuple[Any, ...]) -> str | tuple[Any, ...]:
     """What `__reduce__` returns: the global name where that is `decorated` itself, else its class and arguments.
 
-    A function that has no global name, or whose name the decorator's result has taken, goes by value, which loads Numba.
+    A function without a global name, or whose name the decorator's result took, goes by value, which loads Numba.
     """
     module = sys.modules.get(py_func.__module__)
     try:
