@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-IRType = Literal["void", "i1", "i32", "i64", "half", "float", "double", "ptr"]
+IRType = Literal["void", "i1", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ MATH_UNARY = (
 )  # fmt: skip
 MATH_BINARY = ("atan2", "fmod", "hypot", "nextafter", "pow", "remainder")
 #: Of halves only: a CPU's code generator computes `llvm.fma.f16` in float, which rounds twice.
-HALF_FMA = "gpu.math.fma.f16"
+HALF_FMA, HALF2_FMA = "gpu.math.fma.f16", "gpu.math.fma.v2f16"
 _FLOATS: tuple[tuple[str, IRType], ...] = (("f16", "half"), ("f32", "float"), ("f64", "double"))
 
 
 def _math() -> list[Intrinsic]:
-    half: IRType = "half"
+    half_fmas: tuple[tuple[str, IRType], ...] = ((HALF_FMA, "half"), (HALF2_FMA, "<2 x half>"))
     return [
         *(
             Intrinsic(f"gpu.math.{name}.{suffix}", type_, (type_,) * arity, takes_context=False, is_pure=True)
@@ -152,7 +152,7 @@ def _math() -> list[Intrinsic]:
             for name in names
             for suffix, type_ in _FLOATS
         ),
-        Intrinsic(HALF_FMA, half, (half,) * 3, takes_context=False, is_pure=True),
+        *(Intrinsic(name, type_, (type_,) * 3, takes_context=False, is_pure=True) for name, type_ in half_fmas),
     ]
 
 

@@ -14,6 +14,7 @@ LLVM_TYPES: dict[IRType, ir.Type] = {
     "i32": ir.IntType(32),
     "i64": ir.IntType(64),
     "half": ir.HalfType(),
+    "<2 x half>": ir.VectorType(ir.HalfType(), 2),
     "float": ir.FloatType(),
     "double": ir.DoubleType(),
     "ptr": POINTER,

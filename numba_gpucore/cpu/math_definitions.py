@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numba_gpucore.compile.intrinsics import INTRINSICS
+from numba_gpucore.compile.intrinsics import HALF2_FMA, INTRINSICS
 
 _C_SUFFIX = {"float": "f", "double": ""}
 #: Functions of floats computed in double: by 2**22 arguments, glibc 2.36's own are wrong by up to 2.7 ulp (erfc), 5.1
@@ -19,6 +19,9 @@ _THROUGH_DOUBLE = frozenset({"erfc", "lgamma", "log10", "tanh", "tgamma"})
 
 def define_math(name: str) -> Iterator[str]:
     """LLVM assembly that defines `gpu.math.<function>.<f16|f32|f64>`."""
+    if name == HALF2_FMA:
+        yield from _HALF2_FMA.strip().splitlines()
+        return
     _gpu, _math, function, width = name.split(".")
     if (function, width) == ("cbrt", "f64"):
         yield from _CBRT.strip().splitlines()
@@ -134,6 +137,17 @@ define half @gpu.math.fma.f16(half %a, half %b, half %c) alwaysinline {
   %sum = fadd double %product, %wide.c
   %result = fptrunc double %sum to half
   ret half %result
+}
+"""
+_HALF2_FMA = """
+define <2 x half> @gpu.math.fma.v2f16(<2 x half> %a, <2 x half> %b, <2 x half> %c) alwaysinline {
+  %wide.a = fpext <2 x half> %a to <2 x double>
+  %wide.b = fpext <2 x half> %b to <2 x double>
+  %wide.c = fpext <2 x half> %c to <2 x double>
+  %product = fmul <2 x double> %wide.a, %wide.b
+  %sum = fadd <2 x double> %product, %wide.c
+  %result = fptrunc <2 x double> %sum to <2 x half>
+  ret <2 x half> %result
 }
 """
 _HALF_DEFINITIONS = {"fma": _HALF_FMA, "nextafter": _NEXT_HALF}

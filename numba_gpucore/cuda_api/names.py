@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore import cache_hints, cooperative_groups, dtypes, fp16, language, libdevice
+from numba_gpucore import cache_hints, cooperative_groups, dtypes, fp16, language, libdevice, vector_types
 from numba_gpucore.cuda_api import driver_errors, driver_only, execution, linkable_code
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
@@ -28,6 +28,7 @@ def public_names(platform: Platform) -> dict[str, Any]:
     """Every public name of `platform.target.package`, with its value."""
     return {
         **language_names(),
+        **vector_types.vector_names(),
         **dtype_names(),
         **_array_names(Allocator(platform)),
         **_device_names(DeviceNames(platform)),

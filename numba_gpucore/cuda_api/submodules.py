@@ -44,6 +44,7 @@ FORWARDED = {
     "libdevice": ("numba_gpucore.libdevice",),
     "libdevicefuncs": ("numba_gpucore.compile.typing.libdevice",),
     "stubs": ("numba_gpucore.language",),
+    "vector_types": ("numba_gpucore.compile.typing.vectors",),
     "cudadrv.error": ("numba_gpucore.cuda_api.driver_errors",),
     "cudadrv.linkable_code": ("numba_gpucore.cuda_api.linkable_code",),
     "core.callconv": ("numba.core.callconv", "numba_gpucore.compile.call_conv"),

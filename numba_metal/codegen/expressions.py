@@ -10,7 +10,7 @@ import math
 import struct
 from dataclasses import dataclass
 
-from numba_metal.codegen.ir_types import ConstFloat, FloatType, IntType, Type
+from numba_metal.codegen.ir_types import ConstFloat, FloatType, IntType, Type, VectorType
 
 # Precedence, highest binds tightest. Source: C++14 [expr], in the order of its grammar.
 PRIMARY, UNARY, MULTIPLY, ADD, SHIFT, RELATION, EQUALITY = 16, 15, 13, 12, 11, 9, 8
@@ -74,7 +74,9 @@ def int_type(bits: int, signed: bool) -> str:
 
 
 def scalar_type(type_: Type, signed: bool = True) -> str:
-    """The MSL type of an LLVM scalar. Raises KeyError for what MSL lacks."""
+    """The MSL type of an LLVM scalar or short vector. Raises KeyError for what MSL lacks."""
+    if isinstance(type_, VectorType):
+        return f"{scalar_type(type_.item, signed=False)}{type_.count}"
     if isinstance(type_, IntType):
         return int_type(type_.bits, signed)
     assert isinstance(type_, FloatType)

@@ -23,6 +23,7 @@ from numba_metal.codegen.ir_types import (
     StructType,
     Type,
     Value,
+    VectorType,
     field_offset,
     size_of,
 )
@@ -200,6 +201,8 @@ def _choose_pointees(selection: Selection, signs: Counter[str], known: Mapping[s
         address = resolve_address(selection, pointer)
         for obj in selection.origins.of(pointer):
             leader = leaders[obj]
+            if isinstance(type_, VectorType):
+                type_ = type_.item
             votes.setdefault(leader, Counter())[type_] += 1
             nbytes = size_of(type_) or 1
             odd_addresses[leader] += not factor_steps(selection, address, nbytes).is_multiple_of(nbytes)

@@ -37,8 +37,9 @@ from numba_metal.codegen.int_instructions import (
     print_division,
     print_shift,
 )
-from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, PointerType, VectorType
+from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, PointerType
 from numba_metal.codegen.values import CannotPrint, Values
+from numba_metal.codegen.vectors import is_vector, print_vector
 from numba_metal.codegen.wide_integers import is_wide, print_wide
 
 
@@ -46,8 +47,10 @@ def print_instr(values: Values, instr: Instr) -> Expr:
     """The result of an instruction as an expression. Raises CannotPrint."""
     if is_wide(instr) or (instr.opcode == "trunc" and is_wide(instr.operands[0])):
         return print_wide(values, instr)
+    if is_vector(instr):
+        return print_vector(values, instr)
     printer = _PRINTERS.get(instr.opcode)
-    if printer is None or any(isinstance(v.type, VectorType) for v in instr.operands):
+    if printer is None:
         raise CannotPrint(f"the LLVM instruction '{instr.opcode}'")
     return printer(values, instr)
 

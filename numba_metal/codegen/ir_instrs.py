@@ -12,6 +12,7 @@ from typing import Any
 from numba_metal.codegen.ir_tokens import BINARY, CASTS, FLOAT_NAMES, OTHER_TYPES, LineReader, unquote
 from numba_metal.codegen.ir_types import (
     VOID,
+    Aggregate,
     ConstInt,
     Instr,
     IntType,
@@ -238,6 +239,32 @@ class InstrReader(LineReader):
             indices.append(int(self.next()))
         return tuple(indices)
 
+    def _extractelement(self) -> Parts:
+        vector = self.read_typed_value()
+        self.expect(",")
+        assert isinstance(vector.type, VectorType)
+        return {"type": vector.type.item, "operands": (vector, self.read_typed_value())}
+
+    def _insertelement(self) -> Parts:
+        operands = [self.read_typed_value()]
+        for _ in range(2):
+            self.expect(",")
+            operands.append(self.read_typed_value())
+        return {"type": operands[0].type, "operands": tuple(operands)}
+
+    def _shufflevector(self) -> Parts:
+        """`indices`: for each component of the result one of both vectors' together, -1 where any will do."""
+        operands = [self.read_typed_value()]
+        for _ in range(2):
+            self.expect(",")
+            operands.append(self.read_typed_value())
+        first, second, mask = operands
+        assert isinstance(mask.type, VectorType) and isinstance(first.type, VectorType)
+        zeros: tuple[Value, ...] = (ConstInt(0, IntType(32)),) * mask.type.count
+        places = mask.items if isinstance(mask, Aggregate) else zeros
+        indices = tuple(place.value if isinstance(place, ConstInt) else -1 for place in places)
+        return {"type": VectorType(mask.type.count, first.type.item), "operands": (first, second), "indices": indices}
+
     def _atomicrmw(self) -> Parts:
         flags = self.read_flags()
         operation = self.next()
@@ -281,6 +308,9 @@ _READERS: dict[str, Callable[[InstrReader], Parts]] = {
     "call": InstrReader._call,
     "extractvalue": InstrReader._extractvalue,
     "insertvalue": InstrReader._insertvalue,
+    "extractelement": InstrReader._extractelement,
+    "insertelement": InstrReader._insertelement,
+    "shufflevector": InstrReader._shufflevector,
     "atomicrmw": InstrReader._atomicrmw,
     "cmpxchg": InstrReader._cmpxchg,
     "fence": InstrReader._nothing,

@@ -127,7 +127,7 @@ class LineReader:
         token = self.peek()
         if token in ("true", "false", "null", "undef", "poison", "zeroinitializer", "none", "blockaddress"):
             return True
-        return token in CASTS or token == "getelementptr" or token.startswith(('c"', "f0x"))
+        return token in CASTS or token in ("getelementptr", "splat") or token.startswith(('c"', "f0x"))
 
     def read_flags(self) -> frozenset[str]:
         flags = set()
@@ -200,6 +200,11 @@ class LineReader:
             return Zero(type_)
         if token in ("true", "false"):
             return ConstInt(int(token == "true"), type_)
+        if token == "splat" and isinstance(type_, VectorType):
+            self.expect("(")
+            item = self.read_typed_value()
+            self.expect(")")
+            return Aggregate((item,) * type_.count, type_)
         if isinstance(type_, FloatType):
             return _read_float(token, type_)
         if isinstance(type_, IntType) and re.fullmatch(r"-?\d+", token):

@@ -1,7 +1,7 @@
 """LLVM types and values as plain records. Before: `ir_reader` parses them. After: every pass of the emitter reads them.
 
-Only what optimised device IR holds: integers, floats, pointers, arrays, structs. Sizes follow the data layout of
-device IR (`compile/codegen_base.py`): natural alignment, pointers of 8 bytes. Source: LLVM Language Reference.
+Only what optimised device IR holds: integers, floats, pointers, arrays, short vectors, structs. Sizes follow the data layout
+of device IR (`compile/codegen_base.py`): natural alignment, pointers of 8 bytes. Source: LLVM Language Reference.
 """
 
 from __future__ import annotations
@@ -101,8 +101,10 @@ def size_of(type_: Type) -> int:
             return FLOAT_NBYTES[name]
         case PointerType():
             return 8
-        case ArrayType(count=count, item=item) | VectorType(count=count, item=item):
+        case ArrayType(count=count, item=item):
             return count * size_of(item)
+        case VectorType(count=count, item=item):
+            return (4 if count == 3 else count) * size_of(item)
         case StructType(items=items):
             end = field_offset(type_, len(items))
             return -(-end // align_of(type_)) * align_of(type_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numba_gpucore.compile.intrinsics import HALF_FMA, MATH_BINARY, MATH_UNARY
+from numba_gpucore.compile.intrinsics import HALF2_FMA, HALF_FMA, MATH_BINARY, MATH_UNARY
 from numba_metal.codegen.addresses import pointer
 from numba_metal.codegen.expressions import Expr, binary, call, convert, int_literal, logical_not
 from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, Value
@@ -238,4 +238,5 @@ NEUTRAL: dict[str, Printer] = {
         for suffix in ("f16", "f32", "f64")
     },
     HALF_FMA: lambda values, instr: call("fma", *map(values.expr, instr.operands), type_="half"),
+    HALF2_FMA: lambda values, instr: call("fma", *map(values.expr, instr.operands), type_="half2"),
 }

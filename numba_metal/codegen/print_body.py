@@ -27,6 +27,7 @@ from numba_metal.codegen.structure import Copies, Straight
 from numba_metal.codegen.text_tree import Group, Line, Scope
 from numba_metal.codegen.values import CannotPrint, Values
 from numba_metal.codegen.variables import unique_name
+from numba_metal.codegen.vectors import is_vector, store_vector
 from numba_metal.codegen.wide_integers import is_wide, wide_expr
 
 _WORDS = frozenset(("break;", "continue;", "return;"))
@@ -89,6 +90,10 @@ class BodyPrinter:
         values = self._values
         reads = self._reads(*self._selection.operands(instr))
         place = _place(instr)
+        if instr.opcode == "store" and is_vector(instr):
+            for line in store_vector(values, instr):
+                scope.add_line(line, reads, place=place)
+            return
         if instr.opcode == "store":
             text = print_atomic_store(values, instr) if "atomic" in instr.flags else store_text(values, instr)
             scope.add_line(text, reads, place=place)

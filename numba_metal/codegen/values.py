@@ -14,6 +14,7 @@ from numba_gpucore.compile.job import Job
 from numba_metal.codegen.expressions import (
     PRIMARY,
     Expr,
+    call,
     convert,
     float_literal,
     int_literal,
@@ -22,6 +23,7 @@ from numba_metal.codegen.expressions import (
 )
 from numba_metal.codegen.infer_types import Types
 from numba_metal.codegen.ir_types import (
+    Aggregate,
     ConstExpr,
     ConstFloat,
     ConstInt,
@@ -35,6 +37,7 @@ from numba_metal.codegen.ir_types import (
     Type,
     Undefined,
     Value,
+    VectorType,
     Zero,
 )
 from numba_metal.codegen.select_statements import Selection
@@ -125,9 +128,16 @@ class Values:
                 return float_literal(value)
             case Zero(type=type_) | Undefined(type=type_):
                 return self._zero(type_)
+            case Aggregate(items=items, type=VectorType() as type_):
+                name = self.result_type(type_)
+                parts = [self._component(item) for item in items]
+                return call(name, *(parts[:1] if len(set(parts)) == 1 else parts), type_=name)
             case GlobalRef() | ConstExpr():
                 return self._printers.pointer(self, value)
         raise CannotPrint(f"a constant of type {value.type}")
+
+    def _component(self, value: Value) -> Expr:
+        return self.unsigned(value) if isinstance(value.type, IntType) else self.expr(value)
 
     def print_instr(self, instr: Instr) -> Expr:
         """The result of an instruction that has no variable."""
@@ -151,6 +161,9 @@ class Values:
                 return float_literal(ConstFloat(0.0, 0, type_))
             case PointerType():
                 return Expr("nullptr", "device uchar*")
+            case VectorType(item=item):
+                name = self.result_type(type_)
+                return call(name, self._component(Zero(item)), type_=name)
         raise CannotPrint(f"a zero of type {type_}")
 
     def as_type(self, value: Value, type_: str) -> Expr:
@@ -192,6 +205,10 @@ class Values:
 
     def check_type(self, type_: Type) -> None:
         """Raises CannotPrint for types that MSL lacks."""
+        if isinstance(type_, VectorType):
+            self.check_type(type_.item)
+            if type_.item == IntType(1) or not 2 <= type_.count <= 4:
+                raise CannotPrint(f"a vector of type {type_}")
         if type_ == FloatType("double"):
             raise CannotPrint(
                 "float64 arithmetic, which Metal does not have",

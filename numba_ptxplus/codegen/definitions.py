@@ -207,7 +207,7 @@ def _define(name: str, options: KernelOptions) -> str:
     return text
 
 
-_CALL = re.compile(r"call (?P<result>\{[^}]*\}|\S+) (?P<name>@[\w.]+)\((?P<arguments>[^)]*)\)")
+_CALL = re.compile(r"call (?P<result>\{[^}]*\}|<[^>]*>|\S+) (?P<name>@[\w.]+)\((?P<arguments>[^)]*)\)")
 
 
 def _declarations(texts: Iterable[str]) -> set[str]:
@@ -217,6 +217,6 @@ def _declarations(texts: Iterable[str]) -> set[str]:
     declarations = set()
     for call in _CALL.finditer(whole):
         if call["name"] not in defined:
-            types = ", ".join(argument.split()[0] for argument in call["arguments"].split(", ") if argument)
+            types = ", ".join(argument.rpartition(" ")[0] for argument in call["arguments"].split(", ") if argument)
             declarations.add(f"declare {call['result']} {call['name']}({types})")
     return declarations

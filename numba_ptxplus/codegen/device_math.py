@@ -35,6 +35,9 @@ _NEXTAFTER_HALF = """%a = bitcast half %x0 to i16
  %reached = select i1 %same, half %x0, half %half
  %r = select i1 %unordered, half %nan, half %reached
  ret half %r"""
+_FMA_HALF2 = (
+    "%r = call <2 x half> @llvm.fma.v2f16(<2 x half> %x0, <2 x half> %x1, <2 x half> %x2)\n ret <2 x half> %r"
+)
 #: Functions of halves that are not those of floats, rounded.
 _HALF_BODIES = {
     "fma": "%r = call half @llvm.fma.f16(half %x0, half %x1, half %x2)\n ret half %r",
@@ -54,6 +57,8 @@ def define_math(intrinsic: Intrinsic, fastmath: bool) -> str:
     type_ = intrinsic.result
     params = ", ".join(f"{type_} %x{i}" for i in range(len(intrinsic.params)))
     header = f"define {type_} @{intrinsic.name}({params}) alwaysinline nounwind"
+    if type_ == "<2 x half>":
+        return f"{header} {{\n {_FMA_HALF2}\n}}"
     if type_ == "half" and name in _HALF_BODIES:
         return f"{header} {{\n {_HALF_BODIES[name]}\n}}"
     if name not in MATH_UNARY + MATH_BINARY:

@@ -10,6 +10,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from numba import types
+from numba.core.errors import NumbaPerformanceWarning
 
 import numba_metal
 import numba_ptxplus
@@ -151,7 +152,8 @@ def test_a_half_stays_one_beside_weak_literals() -> None:
     x = np.array([1 + 2**-10], np.float16)
     metal, ptxplus = np.zeros(2, np.float32), np.zeros(2, np.float32)
     numba_metal.jit(literals)[1, 1](x, metal)
-    numba_ptxplus.jit(literals)[1, 1](x, ptxplus)
+    with pytest.warns(NumbaPerformanceWarning, match="the literal 0.1"):
+        numba_ptxplus.jit(literals)[1, 1](x, ptxplus)
     np.testing.assert_array_equal(metal, np.array([x[0] + 1, x[0] * 0.1 + 2], np.float32))
     wide = float(x[0])
     np.testing.assert_array_equal(ptxplus, np.array([wide + 1, wide * 0.1 + 2], np.float32))

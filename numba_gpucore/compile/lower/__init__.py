@@ -22,6 +22,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     rounding,
     synchronisation,
     ufuncs,
+    vectors,
     warp,
 )
 from numba_gpucore.compile.lower.registry import registry

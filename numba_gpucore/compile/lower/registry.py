@@ -7,4 +7,5 @@ from numba_gpucore.compile.numba_api import LoweringRegistry
 registry = LoweringRegistry("gpucore")
 lower = registry.lower
 lower_attribute = registry.lower_getattr
+lower_getattr_generic = registry.lower_getattr_generic
 lower_constant = registry.lower_constant

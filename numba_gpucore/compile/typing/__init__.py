@@ -14,6 +14,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     printing,
     promises,
     synchronisation,
+    vectors,
     warp,
 )
 from numba_gpucore.compile.typing.registry import registry

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from numba_gpucore import language
-from numba_gpucore.compile.numba_api import errors, npydecl, templates, types
+from numba_gpucore.compile.numba_api import errors, templates, types
 from numba_gpucore.compile.typing.registry import declare_typer, registry
+from numba_gpucore.compile.typing.vectors import parse_item_type
 from numba_gpucore.compile.weak_literals import narrow_if_asked
 
 for _namespace in (language.shared, language.local, language.const, language.atomic):
@@ -23,7 +24,7 @@ def literal_shape(shape: types.Type) -> tuple[int, ...] | None:
 
 def _array_type(where: str, shape: types.Type, dtype: types.Type, alignment: types.Type | None, may_be_dynamic: bool):
     try:
-        item_type = narrow_if_asked(npydecl.parse_dtype(dtype))
+        item_type = narrow_if_asked(parse_item_type(dtype))
     except errors.TypingError as error:
         raise errors.TypingError(f"{where}: {error.msg} — use numpy.float32 or another NumPy dtype") from error
     if item_type is None:
