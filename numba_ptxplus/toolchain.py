@@ -17,6 +17,7 @@ from pathlib import Path
 LIBDEVICE_PACKAGE = "nvidia-nvvm"
 PTXAS_PACKAGE = "nvidia-cuda-nvcc"
 NVDISASM_PACKAGE = "nvidia-cuda-nvdisasm"
+NVJITLINK_PACKAGE = "nvidia-nvjitlink"
 
 _LIBDEVICE = "nvvm/libdevice/libdevice.10.bc"
 _IDENTIFIED_NBYTES = 65536
@@ -35,6 +36,13 @@ def _toolkit_roots() -> Iterator[Path]:
 def find_libdevice() -> Path | None:
     candidates = (root / _LIBDEVICE for root in _toolkit_roots())
     return next((path for path in candidates if path.is_file()), None)
+
+
+def find_nvjitlink() -> Path | None:
+    """The library of NVIDIA's linker."""
+    folders = ("lib", "lib64", "bin", "bin/x64")
+    found = (path for root in _toolkit_roots() for folder in folders for path in (root / folder).glob("*nvJitLink*"))
+    return next((path for path in found if path.is_file()), None)
 
 
 def find_tools(name: str) -> tuple[Path, ...]:
@@ -59,5 +67,9 @@ def toolchain_id() -> str:
     """Names every file that decides the machine code of a kernel, by content."""
     libdevice = find_libdevice()
     parts = [f"libdevice {_identify(libdevice)}"] if libdevice else []
-    parts += [f"ptxas {_identify(path)}" for path in find_tools("ptxas")]
+    assemblers = find_tools("ptxas")
+    parts += [f"ptxas {_identify(path)}" for path in assemblers]
+    linker = find_nvjitlink()
+    if linker is not None:
+        parts.append(f"nvjitlink {_identify(linker)}")
     return ", ".join(parts)

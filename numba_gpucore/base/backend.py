@@ -156,10 +156,11 @@ class Device(Protocol):
 class Codegen(Protocol):
     """The cold half of a back-end. `module` is an llvmlite ModuleRef, which the callee may change; `job` a `Job`.
 
-    `has_libdevice`: it defines `gpu.libdevice.*` itself; others get modules with such functions as have a counterpart.
+    `links_nvidia_code`: it defines `gpu.libdevice.*` and `gpu.foreign.*`; others get modules with such functions of
+    libdevice as have a counterpart, and never see the latter.
     """
 
-    has_libdevice: bool
+    links_nvidia_code: bool
 
     def legalize(self, module: Any, job: Any) -> None:
         """Link definitions of the neutral intrinsics, inline, optimise for the device."""

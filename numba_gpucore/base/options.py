@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from numba_gpucore.base.errors import OptionError, OptionValueError
+from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.records import dataclass
 
 T = TypeVar("T", bound="KernelOptions")
@@ -28,7 +29,8 @@ class KernelOptions:
     launch_bounds is threads a block or (threads, blocks, ...). cache: keep the compiled kernel on disk.
     float64: "error" refuses every float64, "float32" computes in float32 instead and converts host arrays on the way in
     and back; None is what the target does, or NUMBA_METAL_FLOAT64 where it has no float64. weak_literals: Python floats
-    take the other operand's type, also where the target would have them float64.
+    take the other operand's type, also where the target would have them float64. link: code of NVIDIA's compilers that
+    defines functions of `declare_device`.
     """
 
     device: bool = False
@@ -43,6 +45,7 @@ class KernelOptions:
     cache: bool | None = None
     float64: str | None = None
     weak_literals: bool = False
+    link: tuple[LinkedCode, ...] = ()
 
     @classmethod
     def from_keywords(cls: type[T], keywords: Mapping[str, Any]) -> T:

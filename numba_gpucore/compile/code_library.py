@@ -6,13 +6,15 @@ Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from llvmlite import ir
 
 from numba_gpucore.base.errors import Fault
+from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
@@ -46,6 +48,7 @@ class DeviceLibrary(CodeLibrary):
         self._captured: list[Any] = []
         self._promises: dict[int, tuple[Frame, str]] = {}
         self._symbol_frames: dict[str, Frame] = {}
+        self._linked_code: dict[LinkedCode, None] = {}
         self.current_frame = UNKNOWN_FRAME
         self.overload_modules: frozenset[str] = frozenset()
         #: What the function uses that its target does not have.
@@ -159,6 +162,14 @@ class DeviceLibrary(CodeLibrary):
             if symbol in library._symbol_frames:
                 functions = (function for module in library._modules for function in module.functions)
                 yield library._symbol_frames[symbol], [f.name for f in functions if not f.is_declaration]
+
+    def add_linked_code(self, codes: Iterable[LinkedCode]) -> None:
+        """Note code of other compilers that this function needs."""
+        self._linked_code.update(dict.fromkeys(codes))
+
+    def all_linked_code(self) -> Iterator[LinkedCode]:
+        for library in self.walk():
+            yield from library._linked_code
 
     def all_symbols(self) -> Iterator[str]:
         """Symbols that this function and what it calls need."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+import llvmlite.binding as llvm
+
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
@@ -20,8 +22,10 @@ from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
 from numba_gpucore.compile.explain import simplify_types
+from numba_gpucore.compile.foreign import refuse_foreign_functions
 from numba_gpucore.compile.intrinsics import shared_nbytes
 from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.kept_input import keeping_input
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
 from numba_gpucore.compile.linking import link_kernel
@@ -55,12 +59,14 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
     codegen, module, job = load_codegen(request), lowered.module, lowered.job
     dump.write("1-types.txt", lowered.result.type_annotation)
     dump.write("2-device.ll", module)
-    codegen.legalize(module, job)
-    dump.write("3-legalized.ll", module)
-    text = emit_text(codegen, lowered)
-    dump.write("4-emitted.txt", text)
-    code = codegen.assemble(text, job)
-    dump.write("5-code.bin", code)
+    device_ir = module.as_bitcode()
+    with keeping_input(request.py_func.__name__, lambda: str(llvm.parse_bitcode(device_ir))):
+        codegen.legalize(module, job)
+        dump.write("3-legalized.ll", module)
+        text = emit_text(codegen, lowered)
+        dump.write("4-emitted.txt", text)
+        code = codegen.assemble(text, job)
+        dump.write("5-code.bin", code)
     return Artifact(
         kernel_name=request.py_func.__qualname__,
         entry=job.entry,
@@ -97,12 +103,19 @@ def link_lowered(
 ) -> Lowered:
     """Link what was lowered behind the function that `entry_module` defines, and check it whole."""
     library = result.library
-    has_libdevice = load_codegen(request).has_libdevice
-    counterparts = [] if has_libdevice else libdevice_counterparts(library, request)
+    counterparts = []
+    if not load_codegen(request).links_nvidia_code:
+        refuse_foreign_functions(library, request)
+        counterparts = libdevice_counterparts(library, request)
     texts = [str(entry_module), *counterparts, *library.module_texts()]
     sites = sites_with_traces(library, result.fndesc.llvm_func_name)
-    module, job = link_kernel(request, entry, slots, texts, sites, library.all_print_lines())
-    job = replace(job, places=tuple((name, user_place(name, library, request)) for name in sorted(job.intrinsics)))
+    with keeping_input(request.py_func.__name__, lambda: "\n".join(texts)):
+        module, job = link_kernel(request, entry, slots, texts, sites, library.all_print_lines())
+    job = replace(
+        job,
+        linked_code=tuple(dict.fromkeys((*request.options.link, *library.all_linked_code()))),
+        places=tuple((name, user_place(name, library, request)) for name in sorted(job.intrinsics)),
+    )
     validate_module(module, job, library)
     check_promises(module, job, library)
     return Lowered(module, job, result)

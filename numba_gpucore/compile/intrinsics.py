@@ -10,6 +10,7 @@ Placeholders carry their facts in their names, since each is different:
 * `gpu.site.<id>`: `i32 ()`, index of an exception site in the Artifact's table (`<id>`: content id, 16 hex digits);
 * `gpu.line.<id>`: `i32 ()`, index of a printed line likewise; linking defines these, so no back-end sees them;
 * `gpu.libdevice.<name>`: `T (ptr ctx, ...)`, one of `numba_gpucore.libdevice`; several results are a struct;
+* `gpu.foreign.<name>`: `T (ptr ctx, ...)`, a function of another compiler that `declare_device` names;
 * `gpu.assert.<id>`: `void ()`, reached where a `static_assert` fails; gone before a back-end sees the module.
 """
 
@@ -203,6 +204,14 @@ def libdevice_symbol(name: str) -> str:
 
 def parse_libdevice_symbol(symbol: str) -> str | None:
     return symbol.removeprefix("gpu.libdevice.") if symbol.startswith("gpu.libdevice.") else None
+
+
+def foreign_symbol(name: str) -> str:
+    return f"gpu.foreign.{name}"
+
+
+def parse_foreign_symbol(symbol: str) -> str | None:
+    return symbol.removeprefix("gpu.foreign.") if symbol.startswith("gpu.foreign.") else None
 
 
 def site_symbol(content_id: int) -> str:

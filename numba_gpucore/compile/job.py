@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Site
@@ -15,9 +16,10 @@ from numba_gpucore.compile.intrinsics import SharedArray
 class Job:
     """`entry` names the device IR function `void (ptr ctx, <one parameter for each slot>)`; pointers are generic.
 
-    `intrinsics`: names of the neutral intrinsics that the module still declares, `gpu.libdevice.*` among them; `sites`
-    in the order of their indices (the definition of `gpu.site.<id>` returns the index); `shared_arrays` in the order
-    of first use; `places`: for intrinsics, the user's file and line that need them first.
+    `intrinsics`: names of the neutral intrinsics that the module still declares, `gpu.libdevice.*` and
+    `gpu.foreign.*` among them; `sites` in the order of their indices (the definition of `gpu.site.<id>` returns the
+    index); `shared_arrays` in the order of first use; `linked_code`: what defines the functions behind
+    `gpu.foreign.*`; `places`: for intrinsics, the user's file and line that need them first.
     """
 
     request: CompileRequest
@@ -28,6 +30,7 @@ class Job:
     sites: tuple[Site, ...]
     print_lines: tuple[PrintLine, ...] = ()
     has_recursion: bool = False
+    linked_code: tuple[LinkedCode, ...] = ()
     places: tuple[tuple[str, tuple[str, int]], ...] = ()
 
     def place_of(self, intrinsic: str) -> tuple[str, int]:

@@ -20,6 +20,7 @@ from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
     SharedArray,
     line_symbol,
+    parse_foreign_symbol,
     parse_libdevice_symbol,
     parse_line_symbol,
     parse_shared_symbol,
@@ -123,7 +124,9 @@ def link_kernel(
 
 
 def _is_intrinsic(symbol: str, graph: CallGraph) -> bool:
-    return symbol in INTRINSICS or (parse_libdevice_symbol(symbol) is not None and symbol not in graph.mentions)
+    if parse_libdevice_symbol(symbol) is not None or parse_foreign_symbol(symbol) is not None:
+        return symbol not in graph.mentions
+    return symbol in INTRINSICS
 
 
 def _define_lines(line_ids: list[int]) -> str:

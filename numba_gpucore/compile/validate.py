@@ -15,6 +15,7 @@ from numba_gpucore.compile.code_library import DeviceLibrary
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
     parse_assert_symbol,
+    parse_foreign_symbol,
     parse_libdevice_symbol,
     parse_shared_symbol,
     parse_site_symbol,
@@ -63,7 +64,7 @@ def _unknown_functions(module: llvm.ModuleRef, job: Job, library: DeviceLibrary)
 def _is_known(name: str) -> bool:
     if name.startswith("llvm."):
         return name.split(".")[1] in PORTABLE_LLVM_INTRINSICS
-    if parse_assert_symbol(name) is not None or parse_libdevice_symbol(name) is not None:
+    if any(parse(name) is not None for parse in (parse_assert_symbol, parse_libdevice_symbol, parse_foreign_symbol)):
         return True
     return name in INTRINSICS or bool(parse_shared_symbol(name)) or parse_site_symbol(name) is not None
 

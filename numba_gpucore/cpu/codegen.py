@@ -5,7 +5,6 @@ After: the Artifact's code, which `loader` brings to life.
 from __future__ import annotations
 
 import re
-import tempfile
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -13,6 +12,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.kept_input import keep_input
 from numba_gpucore.cpu.debug_lines import add_lines, wants_lines
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
 from numba_gpucore.cpu.frame_size import frame_size
@@ -64,10 +64,9 @@ class CpuCodegen:
             module = llvm.parse_assembly(text)
             module.verify()
         except RuntimeError as error:
-            with tempfile.NamedTemporaryFile("w", suffix=".ll", delete=False) as kept:
-                kept.write(text)
+            path = keep_input(text, job.request.py_func.__name__, ".ll")
             raise ToolchainError(
-                f"LLVM refused the program of '{job.entry}'; input kept in {kept.name}: {error}"
+                f"LLVM refused the program of kernel '{job.request.py_func.__name__}', which is kept in {path}: {error}"
             ) from error
         return ProgramBuilder(b"", job).machine().emit_object(module)
 

@@ -14,7 +14,6 @@ from numba_gpucore.base.errors import NotOfferedError
 
 _MEMORY_MANAGER = "memory comes from the device's own allocator, which no plug-in replaces"
 _IPC = "memory is shared between processes by handles of NVIDIA's driver; share host memory instead"
-_LINKING = "it links code that NVIDIA's compilers made, which other devices cannot run"
 _TOOLS = "it is part of NVIDIA's tool chain; kernels are compiled by LLVM here"
 _DRIVER = "it is a call of NVIDIA's driver"
 
@@ -29,7 +28,6 @@ REASONS: Mapping[str, str] = {
     "PinnedMemory": _MEMORY_MANAGER,
     "IpcHandle": _IPC,
     "open_ipc_array": _IPC,
-    "declare_device": _LINKING,
 }
 
 
@@ -64,7 +62,7 @@ STAND_INS: Mapping[str, Any] = {name: _stand_in(name) for name in REASONS}
 
 def driver(package: ModuleType) -> Mapping[str, Any]:
     """What of the stand-ins numba.cuda has in cudadrv.driver too."""
-    return {name: value for name, value in STAND_INS.items() if name != "declare_device"}
+    return dict(STAND_INS)
 
 
 def nvrtc(package: ModuleType) -> Mapping[str, Any]:

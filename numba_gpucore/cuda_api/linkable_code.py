@@ -1,7 +1,7 @@
 """Code of NVIDIA's compilers to link, as numba.cuda describes it. Before: the program. After: linking, on PTX only.
 
-Describing it is possible everywhere, so that programs which do so at import time load; `declare_device` and `link=` are
-what needs NVIDIA's tools.
+Describing it is possible everywhere, so that programs which do so at import time load; kernels that call it run on
+NVIDIA GPUs only.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from numba_gpucore.cuda_api.install import install_module_as_cuda
 from numba_gpucore.cuda_api.ufunc_names import UFuncNames
 from numba_gpucore.launch import allocate
 from numba_gpucore.launch.allocate import Allocator
+from numba_gpucore.launch.declare_device import declare_device
 from numba_gpucore.launch.jit import jit
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.wrappers import In, InOut, Out
@@ -90,6 +91,7 @@ def _driver_names() -> dict[str, Any]:
     """What programs catch or ask, and stand-ins for what only NVIDIA's driver can do."""
     return {
         **driver_only.STAND_INS,
+        "declare_device": declare_device,
         "LinkableCode": linkable_code.LinkableCode,
         **{kind.__name__: kind for kind in linkable_code.KINDS},
         "runtime": driver_only.Runtime(),

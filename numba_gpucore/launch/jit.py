@@ -13,12 +13,13 @@ from numba_gpucore.launch import advice
 from numba_gpucore.launch.device_function import DeviceFunction
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.kernel import Kernel
+from numba_gpucore.launch.linked_code import read_linked_code
 from numba_gpucore.launch.platform import Platform
 
 #: Keywords of numba.cuda.jit that change neither results nor limits here: hints, or NVIDIA's tool chain only.
 _WITHOUT_EFFECT = frozenset({"forceinline", "lto", "shared_memory_carveout", "bind"})
 #: Keywords of numba.cuda.jit that mean something we do not offer, unless they are empty.
-_NOT_OFFERED = {"link": "linking foreign code", "abi": "a foreign calling convention", "abi_info": "a foreign symbol"}
+_NOT_OFFERED = {"abi": "a foreign calling convention", "abi_info": "a foreign symbol"}
 
 
 def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
@@ -30,6 +31,7 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     signatures, function = _split_first_argument(func_or_sig, keywords.pop("argtypes", None))
     extensions = tuple(keywords.pop("extensions", None) or ())
     to_warm = _check_warm_list(keywords.pop("warm", None))
+    keywords["link"] = read_linked_code(keywords.get("link"))
     options = platform.target.options_class.from_keywords(_known_keywords(keywords))
     if options.debug and options.opt and platform.target.speaks_as_cuda:
         advice.warn_about_debug_and_opt()

@@ -52,7 +52,7 @@ def msl_version_of(arch: str) -> MslVersion:
 class MetalCodegen:
     """base.backend.Codegen."""
 
-    has_libdevice = False
+    links_nvidia_code = False
 
     def legalize(self, module: Any, job: Job) -> None:
         legalize_module(module, job)

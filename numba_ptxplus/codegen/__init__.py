@@ -21,7 +21,7 @@ from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, DeviceCode
 class PtxCodegen:
     """Fills `base.backend.Codegen`."""
 
-    has_libdevice = True
+    links_nvidia_code = True
 
     def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
         legalize_module(module, job)
@@ -30,7 +30,8 @@ class PtxCodegen:
         return emit_ptx(module, job)
 
     def assemble(self, text: str, job: Job) -> bytes:
-        cubin = assemble_ptx(text, job.request.arch, job.request.options)
+        codes = [code for code in job.linked_code if code.kind != "ptx"]
+        cubin = assemble_ptx(text, job.request.arch, job.request.options, codes)
         return DeviceCode(text, cubin).pack()
 
     def disassemble(self, code: bytes) -> str:

@@ -1,6 +1,7 @@
 """From PTX to machine code, where an assembler is installed. Before: emit. After: the Artifact's code.
 
-Without one the driver compiles the PTX when it loads the program.
+ptxas is preferred: it compiles in a process of its own, and shows what it did. nvJitLink takes its place where it is
+missing, and links code that is not PTX. Without one the driver compiles the PTX when it loads the program.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ import functools
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.options import KernelOptions
+from numba_ptxplus.codegen.nvjitlink import import_nvjitlink, link_ptx
 from numba_ptxplus.toolchain import find_tools
 
 _TIMEOUT_S = 120
@@ -30,9 +34,12 @@ def _release(path: Path) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else (0,)
 
 
-def assemble_ptx(ptx: str, arch: str, options: KernelOptions) -> bytes:
-    """The cubin for `arch`, or b"" without ptxas. Raises ToolchainError that names the file with the PTX."""
+def assemble_ptx(ptx: str, arch: str, options: KernelOptions, codes: Sequence[LinkedCode] = ()) -> bytes:
+    """The cubin for `arch`, linked with `codes`; b"" without ptxas and nvJitLink. Raises ToolchainError that names the
+    file with the PTX."""
     ptxas = newest_ptxas()
+    if codes or (ptxas is None and import_nvjitlink() is not None):
+        return link_ptx(ptx, codes, arch, options)
     if ptxas is None:
         return b""
     cubin, _report = run_ptxas(ptxas, ptx, arch, options)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_libdevice_symbol
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_foreign_symbol, parse_libdevice_symbol
 from numba_ptxplus.codegen.device_math import define_math
 from numba_ptxplus.codegen.libdevice_calls import define_libdevice_call
 from numba_ptxplus.codegen.mailbox import define_throw, define_variables
@@ -181,7 +181,7 @@ _BODIES: dict[str, str] = {
 
 def define_intrinsics(names: Iterable[str], options: KernelOptions) -> str:
     """LLVM assembly that defines these intrinsics, with the declarations that it needs."""
-    names = frozenset(names)
+    names = frozenset(name for name in names if not parse_foreign_symbol(name))  # linked_code.py defines those
     texts = [_define(name, options) for name in sorted(names - PRINT_INTRINSICS)]
     if names & PRINT_INTRINSICS:
         texts.append(define_printing(has_mailbox=not options.device))

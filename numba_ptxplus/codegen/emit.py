@@ -5,6 +5,7 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.linked_code import merge_ptx
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
@@ -27,4 +28,4 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     if options.opt:
         text = merge_address_sums(text)
     ptx = strip_call_numbers(target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text)))
-    return keep_barrier_loops_rolled(ptx) if options.opt else ptx
+    return merge_ptx(keep_barrier_loops_rolled(ptx) if options.opt else ptx, job.linked_code)

@@ -19,6 +19,7 @@ from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
 from numba_ptxplus.codegen.entry import check_params, define_exported_function, define_kernel, inner_name
 from numba_ptxplus.codegen.faults import libdevice_missing
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
+from numba_ptxplus.codegen.linked_code import define_foreign_functions
 from numba_ptxplus.codegen.machine import TRIPLE, data_layout, machine_spec, target_machine
 from numba_ptxplus.codegen.symbols import strip_abi_tags
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, PROGRAM_VARIABLE
@@ -37,6 +38,7 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
         define_intrinsics(job.intrinsics, job.request.options),
         *map(_define_shared, job.shared_arrays),
         *_define_sites(job),
+        *define_foreign_functions(module),
         _wrap_entry(module, job),
     ]
     _link(module, "\n".join(parts))

@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED
+from numba_ptxplus.codegen.linked_code import foreign_functions
 
 #: Intrinsics that NVPTX selects for every type that Numba has (integers of 8 to 128 bits, half, float, double).
 #: Source: each was compiled for sm_75 and sm_90 by LLVM 22 in a child process; tests/unit/test_ptx_selection.py does
@@ -47,6 +48,7 @@ def is_selectable(name: str) -> bool:
 def check_selection(module: llvm.ModuleRef, job: Job) -> None:
     """Raise UnsupportedKernelError that lists every function that neither we nor NVPTX define."""
     code = job.request.py_func.__code__
+    foreign = foreign_functions(job)
     faults = [
         Fault(
             code.co_filename,
@@ -55,7 +57,9 @@ def check_selection(module: llvm.ModuleRef, job: Job) -> None:
             "write it with functions of math or the kernel language",
         )
         for function in module.functions
-        if function.is_declaration and not (function.name.startswith("llvm.") and is_selectable(function.name))
+        if function.is_declaration
+        and function.name not in foreign
+        and not (function.name.startswith("llvm.") and is_selectable(function.name))
     ]
     faults += [
         Fault(code.co_filename, code.co_firstlineno, f"nothing defines the variable '{variable.name}'")

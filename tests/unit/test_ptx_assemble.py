@@ -107,8 +107,9 @@ def test_refused_ptx_is_kept_and_named(ptxas):
         assert "nonsense" in kept.read()
 
 
-def test_without_ptxas_the_code_is_ptx(monkeypatch):
+def test_without_assembler_the_code_is_ptx(monkeypatch):
     monkeypatch.setattr(assemble, "newest_ptxas", lambda: None)
+    monkeypatch.setattr(assemble, "import_nvjitlink", lambda: None)
     job = make_job((), ())
     ptx = compile_device_ir("define void @kernel(ptr %context) {\n ret void\n}", job)
     assert DeviceCode.unpack(CODEGEN.assemble(ptx, job)) == DeviceCode(ptx)

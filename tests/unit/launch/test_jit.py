@@ -79,8 +79,8 @@ def test_hints_are_taken() -> None:
 
 
 def test_what_is_not_offered_says_so() -> None:
-    with pytest.raises(OptionError, match="option 'link': linking foreign code is not offered"):
-        jit(HOST, link=["code.ptx"])
+    with pytest.raises(OptionError, match="option 'abi': a foreign calling convention is not offered"):
+        jit(HOST, abi="c")
 
 
 @pytest.mark.parametrize(

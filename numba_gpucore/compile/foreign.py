@@ -1,0 +1,65 @@
+"""Foreign functions in kernels: typing, and lowering to `gpu.foreign.*`. Before: ForeignFunction. After: linking.
+
+A back-end that can link NVIDIA's code defines `gpu.foreign.<name>` as a call of `name`; others refuse it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from llvmlite import ir
+from numba.extending import typeof_impl
+
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import Fault, UnsupportedKernelError
+from numba_gpucore.compile.call_chains import user_place
+from numba_gpucore.compile.code_library import DeviceLibrary
+from numba_gpucore.compile.intrinsics import foreign_symbol, parse_foreign_symbol
+from numba_gpucore.compile.llvm_calls import call_placeholder, context_pointer
+from numba_gpucore.compile.lower.registry import lower
+from numba_gpucore.compile.numba_api import cgutils, templates, types
+from numba_gpucore.compile.numba_types import to_numba
+from numba_gpucore.foreign_function import ForeignFunction
+
+
+@typeof_impl.register(ForeignFunction)
+def type_foreign_function(function, _context):
+    return _function_type(function)
+
+
+@cache
+def _function_type(function: ForeignFunction) -> types.Function:
+    arguments = tuple(map(to_numba, function.sig.args))
+    result = types.none if function.sig.result is None else to_numba(function.sig.result)
+    attributes = {"key": function, "cases": [templates.signature(result, *arguments)]}
+    _lower_function(function, arguments)
+    return types.Function(type(function.name, (templates.ConcreteTemplate,), attributes))
+
+
+def _lower_function(function: ForeignFunction, arguments: tuple[types.Type, ...]) -> None:
+    @lower(function, *arguments)
+    def implement(context, builder, sig, args):
+        context.active_code_library.add_linked_code(function.linked)
+        flat = context.get_arg_packer(sig.args).as_arguments(builder, args)
+        symbol, here = foreign_symbol(function.name), context_pointer(builder)
+        result_type = context.call_conv.get_return_type(sig.return_type).pointee
+        returns_value = sig.return_type != types.none
+        if function.abi == "numba":
+            slot = cgutils.alloca_once_value(builder, cgutils.get_null_value(result_type))
+            call_placeholder(builder, symbol, ir.IntType(32), here, slot, *flat)
+            value = builder.load(slot)
+        else:
+            value = call_placeholder(builder, symbol, result_type if returns_value else ir.VoidType(), here, *flat)
+        return context.get_returned_value(builder, sig.return_type, value) if returns_value else None
+
+
+def refuse_foreign_functions(library: DeviceLibrary, request: CompileRequest) -> None:
+    """Raise UnsupportedKernelError that names every foreign function at its line."""
+    names = sorted({name for symbol in library.all_symbols() if (name := parse_foreign_symbol(symbol))})
+    faults = []
+    for name in names:
+        filename, line = user_place(foreign_symbol(name), library, request)
+        what = f"'{name}' is code for NVIDIA GPUs; the back-end '{request.backend}' cannot link it"
+        faults.append(Fault(filename, line, what, "write it in Python"))
+    if faults:
+        raise UnsupportedKernelError(request.py_func.__name__, faults)
