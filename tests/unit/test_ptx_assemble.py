@@ -21,7 +21,16 @@ from numba_ptxplus.driver.abi import DeviceCode
 from tests.unit.ptx_modules import FLOAT32, INT32, compile_device_ir, make_job, vector
 
 SITE = Site("builtins:IndexError", (Hole("int"),) * 3, Frame("f", "f.py", 1, 2), is_bounds_check=True)
-CONSTANTS = {"i1": "true", "i32": "%v", "i64": "%w", "half": "%h", "float": "%f", "double": "%d", "ptr": "%out"}
+CONSTANTS = {
+    "<2 x half>": "zeroinitializer",
+    "i1": "true",
+    "i32": "%v",
+    "i64": "%w",
+    "half": "%h",
+    "float": "%f",
+    "double": "%d",
+    "ptr": "%out",
+}
 # libdevice alone would make the module large; its functions are assembled in test_ptx_libdevice_assembles
 NEUTRAL = [name for name in INTRINSICS if not name.startswith("gpu.math.")]
 
