@@ -94,8 +94,9 @@ def _refuse_host_random(func_ir, typemap) -> None:
         function = typemap[call.func.name] if isinstance(call, ir.Expr) and call.op == "call" else None
         key = function.typing_key if isinstance(function, types.Function) else None
         if isinstance(getattr(key, "__self__", None), _HOST_GENERATORS):
+            name = getattr(key, "__name__", "random")
             raise errors.TypingError(
-                f"no device has the generator of '{key.__name__}' — use create_xoroshiro128p_states and "
+                f"no device has the generator of '{name}' — use create_xoroshiro128p_states and "
                 "xoroshiro128p_uniform_float32 and their kin, or pass random numbers in an array",
                 call.loc,
             )
