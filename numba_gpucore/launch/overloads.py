@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
@@ -18,6 +19,7 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.configure import to_dim3
 from numba_gpucore.launch.eager import kernel_arg_types
+from numba_gpucore.launch.listing import Listing
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
@@ -25,6 +27,11 @@ from numba_gpucore.launch.store import CacheStats
 
 #: That of macOS 14, the oldest system that numba_metal runs on.
 _OLDEST_MSL_VERSION = (3, 1)
+
+
+#: Pygments' names of the languages of stages, and of what back-ends emit.
+_STAGE_LANGUAGES: dict[miss.Stage, str] = {"types": "python", "llvm": "llvm", "machine": "text"}
+_LANGUAGES = {"metal": "cpp", "cuda": "ptx", "cpu": "llvm"}
 
 
 class CompiledOverload:
@@ -160,23 +167,28 @@ class KernelReports:
         where the back-end or the vendor's tools offer none."""
         return self._texts("machine", signature, cc)
 
-    def inspect_types(self, file: TextIO | None = None) -> None:
-        """Print Numba's typed source for every compiled signature."""
-        for types, text in self._texts("types", None).items():
+    def inspect_types(self, file: TextIO | None = None, pretty: bool = False) -> None:
+        """Print Numba's typed source for every compiled signature, on a terminal in colour if Pygments is installed.
+
+        pretty: in colour everywhere; then raises ModuleNotFoundError without Pygments.
+        """
+        for types, listing in self._texts("types", None).items():
             print(f"{self.py_func.__name__} ({', '.join(map(str, types))})", file=file)
             print("-" * 80, file=file)
-            print(text, file=file)
+            print(listing.coloured(file or sys.stdout, always=pretty), file=file)
 
     def _texts(self, stage: miss.Stage, signature: Any, cc: Any = None) -> Any:
         if signature is not None:
             return self._text(stage, kernel_arg_types(signature), cc)
         return {types: self._text(stage, types, cc) for types in self.signatures}
 
-    def _text(self, stage: miss.Stage, types: tuple[ArgType, ...], cc: Any) -> str:
+    def _text(self, stage: miss.Stage, types: tuple[ArgType, ...], cc: Any) -> Listing:
         if cc is not None:
-            return miss.inspect(self._programs.request_for_gpu(cc, types), stage)
-        device = default_session().current_device(self.platform)
-        return miss.inspect(self._programs.request_for(device, types), stage)
+            request = self._programs.request_for_gpu(cc, types)
+        else:
+            request = self._programs.request_for(default_session().current_device(self.platform), types)
+        language = _LANGUAGES[request.backend] if stage == "asm" else _STAGE_LANGUAGES[stage]
+        return Listing(miss.inspect(request, stage), language)
 
     def _resource(self, name: str, signature: Any) -> Any:
         overloads = self.overloads

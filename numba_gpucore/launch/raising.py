@@ -197,7 +197,7 @@ def resolve_exception(path: str, py_func: Callable[..., Any] | None = None) -> t
     name = qualname.rpartition(".")[2]
     for candidate in (*_seen_by(py_func, name), getattr(builtins, name, None)):
         if _is_exception(candidate, module, qualname):
-            return candidate  # type: ignore[return-value]
+            return candidate  # type: ignore[no-any-return]
     try:
         found: Any = importlib.import_module(module)
         for part in qualname.split("."):
