@@ -49,7 +49,6 @@ from numba.core.typeconv import Conversion
 from numba.core.typed_passes import (
     AnnotateTypes,
     BaseNativeLowering,
-    IRLegalization,
     NopythonTypeInference,
     type_inference_stage,
 )
@@ -77,7 +76,6 @@ __all__ = [
     "Flags",
     "FunctionCompiler",
     "FunctionPass",
-    "IRLegalization",
     "InlineClosureLikes",
     "LoweringPass",
     "LoweringRegistry",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from numba.core.errors import NumbaPerformanceWarning
 
 import numba_metal
 import numba_ptxplus
@@ -203,7 +204,8 @@ def test_ptxplus_can_be_asked_to_do_without_float64() -> None:
         out[i] = x[i] * 0.1
 
     x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
-    numba_ptxplus.jit(scaled)[1, 4](x, out)
+    with pytest.warns(NumbaPerformanceWarning, match=r"literal 0\.1"):
+        numba_ptxplus.jit(scaled)[1, 4](x, out)
     with pytest.raises(UnsupportedKernelError, match="float64: an expression"):
         numba_ptxplus.jit(float64="error")(scaled)[1, 4](x, out)
     numba_ptxplus.jit(float64="error", weak_literals=True)(scaled)[1, 4](x, out)
