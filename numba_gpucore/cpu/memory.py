@@ -8,13 +8,18 @@ from numba_gpucore.base.errors import DeviceMemoryError
 from numba_gpucore.cpu.scratch import aligned_bytes
 
 
+#: Kernels that go by addresses see no bounds checks. On GPUs they may step a little past an array's end unharmed, since
+#: allocations are that far apart (CUDA C++ Programming Guide, "Device Memory Accesses"); here that would be the heap.
+_GRANULE_NBYTES = 256
+
+
 class CpuMemory:
     """A base.backend.Memory whose address is a multiple of 64 bytes."""
 
     def __init__(self, nbytes: int):
         """Uninitialised. Raises DeviceMemoryError."""
         try:
-            self._bytes: np.ndarray | None = aligned_bytes(nbytes)
+            self._bytes: np.ndarray | None = aligned_bytes(-(-nbytes // _GRANULE_NBYTES) * _GRANULE_NBYTES)
         except MemoryError as error:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes on the CPU device: {error}") from error
         self.nbytes = nbytes

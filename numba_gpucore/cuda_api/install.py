@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from numba_gpucore.cuda_api.children import install_in_children
 from numba_gpucore.cuda_api.config import complete_config
-from numba_gpucore.cuda_api.submodules import make_submodule, submodule_names
+from numba_gpucore.cuda_api.submodules import find_numba_tests, make_submodule, submodule_names
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
@@ -105,7 +105,9 @@ class CudaFinder(Loader):
             return _spec_after_loading(name, path or numba.__path__)
         return None
 
-    def _find_submodule(self, name: str) -> importlib.machinery.ModuleSpec:
+    def _find_submodule(self, name: str) -> importlib.machinery.ModuleSpec | None:
+        if name == f"{_CUDA}.tests" or name.startswith(f"{_CUDA}.tests."):
+            return find_numba_tests(name)
         module = make_submodule(name.removeprefix(_CUDA + "."), self._package)
         if module is None:
             raise ModuleNotFoundError(f"{self._package.__name__} offers no module {name!r}", name=name)

@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -79,6 +80,7 @@ _OWN = {
     "memory_management": "numba_gpucore.cuda_api.module_tables:empty",
     "memory_management.nrt": "numba_gpucore.cuda_api.module_tables:nrt",
     "random": "numba_gpucore.cuda_api.random:module_names",
+    "testing": "numba_gpucore.cuda_api.testing:module_names",
     "vectorizers": "numba_gpucore.cuda_api.ufunc_targets:vectorizers",
 }
 
@@ -168,6 +170,17 @@ def make_submodule(leaf: str, package: ModuleType) -> ModuleType | None:
         source = f"{FORWARDED[parent][0]}.{rest}"
         return ForwardingModule(name, (source,), {}) if importlib.util.find_spec(source) else None
     return None
+
+
+def find_numba_tests(name: str) -> ModuleSpec | None:
+    """Where `numba.cuda.tests` and what lies below it are: Numba's own tests, which run on any numba.cuda."""
+    parent, _, _leaf = name.rpartition(".")
+    if parent == "numba.cuda":
+        numba = PathFinder.find_spec("numba")
+        folders = [f"{folder}/cuda" for folder in (numba.submodule_search_locations or ())] if numba else []
+    else:
+        folders = list(sys.modules[parent].__path__)
+    return PathFinder.find_spec(name, folders)
 
 
 def late_name(package_name: str, name: str) -> Any:

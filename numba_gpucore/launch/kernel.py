@@ -14,7 +14,7 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
-from numba_gpucore.base.backend import Backend, Device, LaunchConfig, Program
+from numba_gpucore.base.backend import Backend, Device, Program
 from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
 from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
@@ -25,24 +25,22 @@ from numba_gpucore.launch.configure import (
     SYNTAX,
     KernelNeeds,
     Shape,
-    check_configuration,
     parse_configuration,
 )
 from numba_gpucore.launch.convert import nearest_signatures
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.extensions import prepare_arguments
-from numba_gpucore.launch.marshal import Packer, make_packer
+from numba_gpucore.launch.launch_config import LaunchDescription
+from numba_gpucore.launch.marshal import make_packer
 from numba_gpucore.launch.overloads import CompiledOverload, KernelReports
 from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.prepared import PreparedLaunch
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.signature import arg_type_of, type_key, weak_type_of
-from numba_gpucore.launch.staging import Staging
 from numba_gpucore.launch.streams import Stream, check_stream
 
-#: Launch shapes remembered for one entry of the table; a program that uses more pays the check again.
-_MAX_KNOWN_SHAPES = 1024
 _DEFAULT_FORALL_BLOCK = 256
 
 
@@ -68,11 +66,13 @@ class Kernel(KernelReports):
         self.options = options
         self.extensions = list(extensions)
         self.specializations: dict[ArgTypes, Kernel] = {}
+        self._launch_config_specializations: dict[Shape, Kernel] = {}
+        self._sensitive: set[ArgTypes] = set()
         self._declared = signatures
         self._to_warm = to_warm
         self._warns = platform.target.speaks_as_cuda
         self._programs = ProgramTable(py_func, platform, options)
-        self._table: dict[Hashable, _Entry] = {}
+        self._table: dict[Hashable, PreparedLaunch] = {}
         self._parameters = inspect.signature(py_func)
         self._count = len(self._parameters.parameters)
         self._takes_all = any(p.kind is p.VAR_POSITIONAL for p in self._parameters.parameters.values())
@@ -139,8 +139,11 @@ class Kernel(KernelReports):
             entry = None
         if entry is None:
             # Outside of any `except`, so that what compiling raises is shown alone.
-            entry = self._prepare(device, args)
+            entry = self._prepare(device, shape, stream, args)
         config = entry.configs.get(shape) or entry.check(shape)
+        if config is None:
+            self._specialization_for(shape).launch(shape, stream, args)
+            return
         try:
             entry.run(config, stream, args)
         except ArgumentError as error:
@@ -166,11 +169,29 @@ class Kernel(KernelReports):
         with default_session().miss_lock:
             return self._programs.program_for(self._device_for(stream), self._declared_for(self._types_of(args)))
 
-    def _prepare(self, device: Device, args: tuple[Any, ...]) -> _Entry:
-        given = self._types_of(args)
-        declared = self._declared_for(given)
-        with default_session().miss_lock:
-            program = self._programs.program_for(device, declared)
+    def _compile_for_args(self, *args: Any) -> Program:
+        """The program for the launch that `default_session().compiling` describes."""
+        launch = default_session().compiling.current
+        return self.program_for(args, None if launch is None else launch.stream or None)
+
+    def mark_launch_config_sensitive(self) -> None:
+        """Say, while a launch compiles, that the code holds for its configuration only: others are compiled anew."""
+        launch = default_session().compiling.current
+        if launch is None:
+            raise LaunchError(f"kernel '{self.py_func.__name__}' is not being compiled for a launch")
+        launch.is_sensitive = True
+
+    def _specialization_for(self, shape: Shape) -> Kernel:
+        """The same kernel for another launch configuration."""
+        if shape not in self._launch_config_specializations:
+            kernel = Kernel(self.py_func, self.platform, self.options, self._declared)
+            self._launch_config_specializations[shape] = kernel
+        return self._launch_config_specializations[shape]
+
+    def _prepare(self, device: Device, shape: Shape, stream: Stream | None, args: tuple[Any, ...]) -> PreparedLaunch:
+        description = LaunchDescription(self, *shape, stream or 0, args)
+        with default_session().compiling.described_by(description):
+            program = self._compile_for_args(*args)
         packer = make_packer(args, program.artifact.arg_types, device)
         bounds = self.options.launch_bounds
         needs = KernelNeeds(
@@ -179,7 +200,10 @@ class Kernel(KernelReports):
             bounds[0] if bounds else None,
             self.target.rules.max_shared_nbytes,
         )
-        entry = _Entry(device, program, packer, needs, self._warns and packer.takes_host_arrays)
+        entry = PreparedLaunch(device, program, packer, needs, self._warns and packer.takes_host_arrays)
+        if description.is_sensitive:
+            entry.only_shape = shape
+            self._sensitive.add(program.artifact.arg_types)
         self._table[(device, *map(type_key, args))] = entry
         return entry
 
@@ -228,6 +252,16 @@ class Kernel(KernelReports):
         with session.miss_lock:
             artifact = self._programs.artifact_for(session.current_device(self.platform), types)
         return self.overloads[artifact.arg_types]
+
+    def recompile(self) -> None:
+        """Compile all known signatures again, with the globals and closure variables of now."""
+        session = default_session()
+        known = self._programs.known_types()
+        self._programs.forget()
+        self._table.clear()
+        with session.miss_lock:
+            for types in known:
+                self._programs.artifact_for(session.current_device(self.platform), types)
 
     @property
     def specialized(self) -> bool:
@@ -328,53 +362,6 @@ class ForAll:
         bounds = self._kernel.options.launch_bounds
         device = default_session().current_device(self._kernel.platform)
         return min(_DEFAULT_FORALL_BLOCK, device.limits.max_threads_per_block, *(bounds or ())[:1])
-
-
-class _Entry:
-    """One row of a kernel's table: all that is known for a device and a combination of argument types."""
-
-    __slots__ = ("_device", "_ends_in_launch", "_needs", "_pack", "_packer", "_program", "_warns", "configs")
-
-    def __init__(self, device: Device, program: Program, packer: Packer, needs: KernelNeeds, warns: bool):
-        self._device = device
-        self._program = program
-        self._packer = packer
-        self._pack = packer.pack
-        self._needs = needs
-        self._warns = warns
-        self._ends_in_launch = device.uses_host_memory
-        self.configs: dict[Shape, LaunchConfig] = {}
-
-    def check(self, shape: Shape) -> LaunchConfig:
-        config = check_configuration(shape, self._device, self._needs)
-        if len(self.configs) >= _MAX_KNOWN_SHAPES:
-            self.configs.clear()
-        self.configs[shape] = config
-        return config
-
-    def run(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
-        if self._warns:
-            advice.warn_about_copies(self._device, default_session().settings.warns_of_copies)
-        if self._packer.needs_staging:
-            self._run_staged(config, stream, args)
-            return
-        device = self._device
-        queue = None if stream is None else stream.queue
-        device.launch(self._program, config, self._pack(args, None), queue)
-        if queue is None and self._ends_in_launch:
-            default_session().raise_pending(device)
-            return
-        on = stream or default_session().default_stream(device)
-        on.hold(args)
-        if self._packer.touches_host:
-            on.synchronize()
-
-    def _run_staged(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
-        staging = Staging(self._device, None if stream is None else stream.queue)
-        params = self._pack(args, staging)
-        self._device.launch(self._program, config, params, None if stream is None else stream.queue)
-        staging.download()
-        default_session().raise_pending(self._device)
 
 
 def _type_list(types: Sequence[ArgType]) -> str:

@@ -40,11 +40,19 @@ class CompiledOverload:
     load: the program of this signature on the current device.
     """
 
-    def __init__(self, artifact: Artifact, max_threads_per_block: int, load: Callable[[], Program]):
+    def __init__(
+        self,
+        artifact: Artifact,
+        max_threads_per_block: int,
+        load: Callable[[], Program],
+        launch_config_sensitive: bool = False,
+    ):
         self.artifact = artifact
         self.signature: ArgTypes = artifact.arg_types
         self.max_threads_per_block = max_threads_per_block
         self._load = load
+        #: Whether the code holds for the launch configuration only for which it was compiled.
+        self.launch_config_sensitive = launch_config_sensitive
 
     def __repr__(self) -> str:
         return f"<compiled {self.artifact.kernel_name}({', '.join(map(str, self.signature))})>"
@@ -102,6 +110,7 @@ class KernelReports:
     platform: Platform
     options: KernelOptions
     _programs: ProgramTable
+    _sensitive: set[ArgTypes]
     _declared: tuple[ArgTypes, ...]
 
     @property
@@ -116,7 +125,8 @@ class KernelReports:
         table = OverloadTable()
         for types in self._programs.known_types():
             artifact = self._programs.known_artifact(types)
-            table[types] = CompiledOverload(artifact, threads, functools.partial(self._load_program, types))
+            load = functools.partial(self._load_program, types)
+            table[types] = CompiledOverload(artifact, threads, load, types in self._sensitive)
         return table
 
     def _load_program(self, types: ArgTypes) -> Program:

@@ -112,6 +112,11 @@ class ProgramTable:
         """Make a compiled kernel known, as if it had been compiled here."""
         self._artifacts[artifact.backend, artifact.arch, artifact.arg_types] = artifact
 
+    def forget(self) -> None:
+        """Compile all anew when it is asked for again."""
+        self._artifacts.clear()
+        self._programs.clear()
+
     def known_types(self) -> list[ArgTypes]:
         """Argument types that were compiled, in order and once each."""
         return list(dict.fromkeys(arg_types for _, _, arg_types in self._artifacts))

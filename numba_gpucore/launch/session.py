@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from numba_gpucore.base.backend import Backend, Device, Program
 from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
+from numba_gpucore.launch.launch_config import CompilingLaunch
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.printing import PrintDrain
 from numba_gpucore.launch.raising import ProgramSource, raise_from_mailbox
@@ -34,7 +35,8 @@ class Session:
     def __init__(self, environ: Mapping[str, str] = os.environ):
         self._environ = environ
         self.settings = Settings.from_environment(environ)
-        self.store = KernelStore(self.settings)
+        self.compiling = CompilingLaunch()
+        self.store = KernelStore(self.settings, may_keep=lambda: not self.compiling.is_sensitive)
         self.defers_declared = False
         self._forget_devices()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,12 +40,23 @@ class CacheStats:
     hits: list[tuple[str, ...]] = field(default_factory=list)
     misses: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
 
+    @property
+    def cache_hits(self) -> Counter[tuple[str, ...]]:
+        """numba.cuda's name: how often each signature was found."""
+        return Counter(self.hits)
+
+    @property
+    def cache_misses(self) -> Counter[tuple[str, ...]]:
+        """numba.cuda's name: how often each signature was compiled."""
+        return Counter(signature for signature, _reason in self.misses)
+
 
 class KernelStore:
-    """The layers of one process."""
+    """The layers of one process. may_keep: asked after compiling, whether the result holds for other launches too."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, may_keep: Callable[[], bool] = lambda: True):
         self._settings = settings
+        self._may_keep = may_keep
         self._user = DiskCache(
             settings.cache_folder, max_nbytes=settings.cache_max_nbytes, trusted=settings.trusts_cache
         )
@@ -129,7 +141,7 @@ class KernelStore:
             if lookup.artifact is not None:
                 return rebase_sites(lookup.artifact, print_)
             artifact = self._compile(request)
-            if all(source.source_digest for source in artifact.sources):
+            if self._may_keep() and all(source.source_digest for source in artifact.sources):
                 self._user.store(key, artifact)
             return artifact
 
