@@ -6,6 +6,8 @@ timedelta64, character strings and records of these.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from numba_gpucore.base.argtypes import ArrayType, FieldType, Layout, RecordType, ScalarType
@@ -16,8 +18,12 @@ _MAX_NBYTES = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "m": 8, "M": 8}
 
 def element_type(dtype: np.dtype) -> ScalarType | RecordType:
     """The argument type of one element of `dtype`. Raises ArgumentError for dtypes that Numba has no type for."""
-    if dtype.names is not None:
-        return _record_type(dtype)
+    # Records are not remembered: dtypes that differ in alignment only are equal.
+    return _plain_type(dtype) if dtype.names is None else _record_type(dtype)
+
+
+@lru_cache(maxsize=256)
+def _plain_type(dtype: np.dtype) -> ScalarType:
     if dtype.kind in "US":
         count = dtype.itemsize // (4 if dtype.kind == "U" else 1)
         return ScalarType(f"{dtype.kind}{count}", dtype.itemsize)

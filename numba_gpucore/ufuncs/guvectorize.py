@@ -27,9 +27,9 @@ from numba_gpucore.launch.streams import Stream, check_stream
 from numba_gpucore.ufuncs.core_layout import CoreLayout
 from numba_gpucore.ufuncs.declared import Dtypes, choose_signature, element_dtype, require_count
 from numba_gpucore.ufuncs.loops import broadcast_shapes, broadcast_strides, dense_strides, memory_order, merge_axes
-from numba_gpucore.ufuncs.operands import Operands, Result, is_on_device, is_scalar, restride, shape_of
-from numba_gpucore.ufuncs.sources import Parameter, part_kernel
-from numba_gpucore.ufuncs.vectorize import compile_usual, loop_kernel
+from numba_gpucore.ufuncs.operands import Operands, Result, is_on_device, is_scalar, shape_of
+from numba_gpucore.ufuncs.sources import NUMBER, Parameter, part_kernel
+from numba_gpucore.ufuncs.vectorize import compile_usual, launch_loop, loop_kernel
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class GUFunc:
         results: Sequence[Result],
         stream: Stream | None,
     ) -> None:
-        values = [*map(operands.on_device, inputs), *(one.array for one in results)]
+        values = [*map(operands.settle, inputs), *(one.array for one in results)]
         axes = (*self.layout.inputs, *self.layout.outputs)
         arrays = [(one, len(core)) for one, core in zip(values, axes, strict=True) if not is_scalar(one)]
         strides = [
@@ -248,16 +248,15 @@ class GUFunc:
         ]
         loop = merge_axes(shape, strides, memory_order(shape, strides))
         views = iter(
-            restride(one, (*loop.extents, *one.shape[one.ndim - n :]), (*steps, *one.strides[one.ndim - n :]))
+            operands.view(one, (*loop.extents, *one.shape[one.ndim - n :]), (*steps, *one.strides[one.ndim - n :]))
             for (one, n), steps in zip(arrays, loop.strides, strict=True)
         )
         parameters = tuple(
-            Parameter("number") if is_scalar(one) else parameter
-            for one, parameter in zip(values, version.parameters, strict=True)
+            NUMBER if is_scalar(one) else parameter for one, parameter in zip(values, version.parameters, strict=True)
         )
         kernel = self._kernel(version, parameters, len(loop.extents))
         arguments = [one if is_scalar(one) else next(views) for one in values]
-        kernel.forall(prod(loop.extents), stream=stream)(*arguments)
+        launch_loop(kernel, prod(loop.extents), stream, arguments)
 
 
 def _positional(count: int) -> str:

@@ -13,9 +13,9 @@ from typing import Any, Union
 import numpy as np
 
 from numba_gpucore.base.records import dataclass
-from numba_gpucore.launch.allocate import Allocator, BorrowedMemory
+from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.arrays import DeviceArray
-from numba_gpucore.launch.foreign import ForeignView, is_foreign_array, span_nbytes
+from numba_gpucore.launch.foreign import is_foreign_array, span_nbytes
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.staging import array_address
@@ -44,12 +44,11 @@ def dtype_of_value(value: Any) -> np.dtype:
 
 @dataclass(frozen=True)
 class Result:
-    """`array` is what the kernel writes; target: the caller's array or a new one of the host, None where `array` itself
-    is what the caller gets. is_in_place: `target` has the memory of `array`."""
+    """`array` is what the kernel writes, settled: a host array in place, or one on the device. target: what the caller
+    gets, the same array or one that it has to be copied to."""
 
-    array: DeviceArray
-    target: Array | None
-    is_in_place: bool
+    array: Array
+    target: Array
 
 
 class Operands:
@@ -71,15 +70,26 @@ class Operands:
         array = np.asarray(value)
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
-    def on_device(self, value: Any) -> Any:
-        """An input where kernels can read it; numbers stay. A host array that is used in place is done with when the
-        call returns."""
-        if not isinstance(value, np.ndarray):
+    def settle(self, value: Any) -> Any:
+        """A number, a DeviceArray, or a host array that kernels can use in place: others are copied to the device."""
+        if not isinstance(value, np.ndarray) or (self._works_in_place() and value.flags.behaved):
             return value
-        if self._works_in_place() and value.flags.aligned and value.flags.writeable:
-            return self._borrow(value)
         # A copy: the stream may get there after the caller has changed the array.
         return self._allocator.to_device(np.array(value), stream=self._stream)
+
+    def view(self, settled: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
+        """The memory of a settled array from its first element on, walked in the given way. Done with when the call
+        returns, if it is of the host."""
+        if isinstance(settled, DeviceArray):
+            return restride(settled, shape, strides)
+        address = array_address(settled)
+        memory = _HostMemory(address, settled)
+        return DeviceArray(self.device, memory, shape, strides, settled.dtype, self._default_stream, address)
+
+    def on_device(self, value: Array) -> DeviceArray:
+        """An input where kernels can read it, walked as it is."""
+        settled = self.settle(value)
+        return self.view(settled, settled.shape, settled.strides)
 
     def open_result(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype, to_host: bool) -> Result:
         """Room for a result of unspecified content."""
@@ -87,9 +97,9 @@ class Operands:
         if to_host:
             host = np.ndarray(shape, dtype, np.empty(prod(shape) * dtype.itemsize, np.uint8).data, 0, strides)
             if self._works_in_place():
-                return Result(self._borrow(host), host, is_in_place=True)
+                return Result(host, host)
         array = self._allocator.device_array(shape, dtype, strides, stream=self._stream)
-        return Result(array, host, is_in_place=False)
+        return Result(array, array if host is None else host)
 
     def reuse(self, out: Array, inputs: Sequence[Any]) -> Result:
         """The caller's array as a result; a kernel writes to a copy of it where it shares memory with inputs that are
@@ -97,37 +107,45 @@ class Operands:
         is_entangled = any(_is_entangled(out, one) for one in inputs)
         if isinstance(out, DeviceArray):
             if not is_entangled:
-                return Result(out, None, is_in_place=True)
-            copy = self._allocator.to_device(out.copy_to_host(stream=self._stream), stream=self._stream)
-            return Result(copy, out, is_in_place=False)
-        if self._works_in_place() and out.flags.aligned and not is_entangled:
-            return Result(self._borrow(out), out, is_in_place=True)
-        return Result(self._allocator.to_device(np.array(out), stream=self._stream), out, is_in_place=False)
+                return Result(out, out)
+            return Result(self._allocator.to_device(self._read(out), stream=self._stream), out)
+        if self._works_in_place() and out.flags.behaved and not is_entangled:
+            return Result(out, out)
+        return Result(self._allocator.to_device(np.array(out), stream=self._stream), out)
 
     def finish(self, result: Result) -> Any:
         """The result for the caller, complete if it is on the host."""
         array, target = result.array, result.target
-        if target is None:
-            return array
+        if target is array:
+            return target
         if isinstance(target, DeviceArray):
             target.copy_to_device(array, stream=self._stream)
-            return target
-        if not result.is_in_place:
-            host = array.copy_to_host(stream=self._stream)
-            (self._stream or self._default_stream).synchronize()
-            target[...] = host
+        elif isinstance(array, DeviceArray):
+            target[...] = self._read(array)
         return target
+
+    def _read(self, array: DeviceArray) -> np.ndarray:
+        host = array.copy_to_host(stream=self._stream)
+        (self._stream or self._default_stream).synchronize()
+        return host
 
     def _works_in_place(self) -> bool:
         """Whether kernels use host memory itself, and have ended when a launch returns."""
         return self._stream is None and self.device.uses_host_memory
 
-    def _borrow(self, array: np.ndarray) -> DeviceArray:
-        view = ForeignView(array_address(array), array.shape, array.strides, array.dtype, False)
-        memory = BorrowedMemory(view, array)
-        return DeviceArray(
-            self.device, memory, array.shape, array.strides, array.dtype, self._default_stream, view.address
-        )
+
+class _HostMemory:
+    """Host memory as a kernel's argument (base.backend.Memory), kept alive by the array that has it."""
+
+    __slots__ = ("_owner", "address", "nbytes")
+
+    def __init__(self, address: int, owner: np.ndarray):
+        self.address = address
+        self.nbytes = owner.nbytes
+        self._owner: np.ndarray | None = owner
+
+    def release(self) -> None:
+        self._owner = None
 
 
 def _is_entangled(out: Array, value: Any) -> bool:

@@ -25,6 +25,9 @@ class Parameter:
     cast: str = ""
 
 
+ELEMENT, NUMBER = Parameter("element"), Parameter("number")
+
+
 def element_kernel(
     py_func: Callable[..., Any], inputs: Sequence[Parameter], n_axes: int, names: Mapping[str, Any]
 ) -> FunctionType:

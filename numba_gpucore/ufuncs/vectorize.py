@@ -36,9 +36,12 @@ from numba_gpucore.ufuncs.loops import (
     memory_order,
     merge_axes,
 )
-from numba_gpucore.ufuncs.operands import Operands, Result, dtype_of_value, is_on_device, is_scalar, restride, shape_of
+from numba_gpucore.ufuncs.operands import Operands, Result, dtype_of_value, is_on_device, is_scalar, shape_of
 from numba_gpucore.ufuncs.reduction import Reduce
-from numba_gpucore.ufuncs.sources import Parameter, element_kernel
+from numba_gpucore.ufuncs.sources import ELEMENT, NUMBER, Parameter, element_kernel
+
+#: Threads a block: a kernel without shared memory fills any GPU with blocks of this size.
+_BLOCK = 256
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,10 @@ def compile_usual(kernel: Kernel) -> None:
     if not default_session().defers_declared:
         for types in kernel.types_to_warm():
             kernel.compile(types)
+
+
+def launch_loop(kernel: Kernel, n_turns: int, stream: Stream | None, arguments: Sequence[Any]) -> None:
+    kernel[-(-n_turns // _BLOCK), _BLOCK, stream](*arguments)
 
 
 class UFunc:
@@ -127,7 +134,7 @@ class UFunc:
         require_count(name, signature, self.nin)
         version = self._add_version(tuple(map(element_dtype, signature.args)), signature.result)
         dense: list[ArgType] = [ArrayType(element_type(one), 1, "C") for one in (*version.inputs, version.result)]
-        compile_usual(self._kernel(version, [Parameter("element")] * self.nin, 1, tuple(dense)))
+        compile_usual(self._kernel(version, [ELEMENT] * self.nin, 1, tuple(dense)))
 
     def _add_version(self, inputs: Dtypes, result: ArgType | None) -> Version:
         if result is None:
@@ -221,21 +228,21 @@ class UFunc:
         result: Result,
         stream: Stream | None,
     ) -> None:
-        on_device = [operands.on_device(one) for one in inputs]
-        arrays = [one for one in (*on_device, result.array) if not is_scalar(one)]
+        settled = [operands.settle(one) for one in inputs]
+        arrays = [one for one in (*settled, result.array) if not is_scalar(one)]
         strides = [broadcast_strides(one.shape, one.strides, shape) for one in arrays]
         loop = merge_axes(shape, strides, memory_order(shape, strides))
-        views = iter(restride(one, loop.extents, steps) for one, steps in zip(arrays, loop.strides, strict=True))
+        views = iter(operands.view(one, loop.extents, steps) for one, steps in zip(arrays, loop.strides, strict=True))
         values, parameters = [], []
-        for number, (one, dtype) in enumerate(zip(on_device, version.inputs, strict=True)):
+        for number, (one, dtype) in enumerate(zip(settled, version.inputs, strict=True)):
             if is_scalar(one):
                 values.append(dtype.type(one))
-                parameters.append(Parameter("number"))
+                parameters.append(NUMBER)
             else:
                 values.append(next(views))
-                parameters.append(Parameter("element", "" if one.dtype == dtype else f"cast{number}"))
+                parameters.append(ELEMENT if one.dtype == dtype else Parameter("element", f"cast{number}"))
         kernel = self._kernel(version, parameters, len(loop.extents))
-        kernel.forall(prod(loop.extents), stream=stream)(*values, next(views))
+        launch_loop(kernel, prod(loop.extents), stream, (*values, next(views)))
 
     def reduce(self, array: Any, axis: int = 0, stream: Any = 0) -> Any:
         """The function of all elements of a 1-D array, in any order, so it should be associative.
