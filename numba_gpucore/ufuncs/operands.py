@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, Union
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.launch.allocate import Allocator
@@ -60,6 +61,7 @@ class Operands:
         session = default_session()
         self.device = session.current_device(platform) if stream is None else stream.device
         self._default_stream = session.default_stream(self.device)
+        self._has_float64 = platform.target.rules.has_float64
 
     def take(self, value: Any) -> Any:
         """A number as it is, a DeviceArray for what lies on a device, else a NumPy array."""
@@ -77,16 +79,18 @@ class Operands:
         # A copy: the stream may get there after the caller has changed the array.
         return self._allocator.to_device(np.array(value), stream=self._stream)
 
-    def view(self, settled: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> DeviceArray:
+    def view(self, settled: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
         """The memory of a settled array from its first element on, walked in the given way. Done with when the call
         returns, if it is of the host."""
         if isinstance(settled, DeviceArray):
             return restride(settled, shape, strides)
+        if self._is_narrowed(settled.dtype):
+            return as_strided(settled, shape, strides)  # for the launch to convert
         address = array_address(settled)
         memory = _HostMemory(address, settled)
         return DeviceArray(self.device, memory, shape, strides, settled.dtype, self._default_stream, address)
 
-    def on_device(self, value: Array) -> DeviceArray:
+    def on_device(self, value: Array) -> Array:
         """An input where kernels can read it, walked as it is."""
         settled = self.settle(value)
         return self.view(settled, settled.shape, settled.strides)
@@ -95,10 +99,13 @@ class Operands:
         """Room for a result of unspecified content."""
         host = None
         if to_host:
-            host = np.ndarray(shape, dtype, np.empty(prod(shape) * dtype.itemsize, np.uint8).data, 0, strides)
+            allocate = np.zeros if self._is_narrowed(dtype) else np.empty
+            host = np.ndarray(shape, dtype, allocate(prod(shape) * dtype.itemsize, np.uint8).data, 0, strides)
             if self._works_in_place():
                 return Result(host, host)
         array = self._allocator.device_array(shape, dtype, strides, stream=self._stream)
+        if self._is_narrowed(dtype):
+            array.copy_to_device(np.zeros(shape, dtype), stream=self._stream)
         return Result(array, array if host is None else host)
 
     def reuse(self, out: Array, inputs: Sequence[Any]) -> Result:
@@ -128,6 +135,10 @@ class Operands:
         host = array.copy_to_host(stream=self._stream)
         (self._stream or self._default_stream).synchronize()
         return host
+
+    def _is_narrowed(self, dtype: np.dtype) -> bool:
+        """Whether launches convert such arrays, and bring back only items that then differ."""
+        return dtype.char in "dD" and not self._has_float64
 
     def _works_in_place(self) -> bool:
         """Whether kernels use host memory itself, and have ended when a launch returns."""

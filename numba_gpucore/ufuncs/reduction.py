@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ class Reduce:
             fold[1, _BLOCK, stream](values, result)
 
     def _make(self, dtype: np.dtype) -> tuple[Kernel, Kernel]:
-        options = KernelOptions(cache=self._core.options.cache)
+        options = replace(self._core.options, device=False)
         functions = make_kernels(self._core, conversion_to(dtype))
         fold, finish = (Kernel(one, self._platform, options) for one in functions)
         self._kernels[dtype] = fold, finish
@@ -128,7 +129,7 @@ def make_kernels(core: Any, element: DType) -> tuple[Callable[..., None], Callab
             syncthreads()
             count = half
 
-    fold_block = DeviceFunction(fold_block, core.platform, KernelOptions(device=True))
+    fold_block = DeviceFunction(fold_block, core.platform, core.options)
 
     def fold(values, partials):
         folded = shared.array(_BLOCK, element)

@@ -165,6 +165,19 @@ def test_core_function_calls_device_functions(gpu) -> None:
     np.testing.assert_array_equal(fourth(floats(9)), floats(9) ** 4)
 
 
+def test_float64_as_float32(gpu) -> None:
+    """Where a target has no float64, arrays of it are converted if the program says so. Small integers are exact."""
+
+    @gpu.vectorize(["float64(float64, float64)"], float64="float32" if gpu.target == "metal" else None)
+    def add(a, b):
+        return a + b
+
+    x = np.arange(-5.0, 5.0)
+    np.testing.assert_array_equal(add(x, x[::-1]), x + x[::-1], strict=True)
+    np.testing.assert_array_equal(add(gpu.to_device(x), 1).copy_to_host(), x + 1, strict=True)
+    assert add.reduce(x) == x.sum()
+
+
 # Generalized ufuncs -------------------------------------------------------------------------------------------------
 
 
