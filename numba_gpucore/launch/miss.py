@@ -64,6 +64,14 @@ def inspect(request: CompileRequest, stage: Stage) -> str:
     return text
 
 
+def pickle_function(function: Any) -> bytes:
+    """A pickle of a Python function by value, with what it mentions. `pickle.loads` reads it where Numba is."""
+    from numba import cloudpickle  # noqa: PLC0415 - the door
+
+    pickled: bytes = cloudpickle.dumps(function)
+    return pickled
+
+
 def numba_type_of(function: Any) -> Any:
     """The Numba type of a Kernel or DeviceFunction that another program mentions."""
     driver = _import_compiler()

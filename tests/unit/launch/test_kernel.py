@@ -311,6 +311,24 @@ def decorated_in_place(x):
     pass
 
 
+def test_pickle_of_a_local_kernel() -> None:
+    """Its function travels by value, with the device function in its closure."""
+    step = 3
+
+    @jit(HOST, device=True)
+    def inner(x):
+        return x + step
+
+    @jit(HOST)
+    def outer(x):
+        x[0] = inner(x[0])
+
+    again = pickle.loads(pickle.dumps(outer))
+    assert again is not outer and again.py_func.__closure__[0].cell_contents.py_func(1) == 4
+    configured = pickle.loads(pickle.dumps(again[5, 8]))
+    assert (configured.griddim, configured.blockdim) == ((5, 1, 1), (8, 1, 1))
+
+
 def test_pickle_of_a_global_kernel() -> None:
     assert pickle.loads(pickle.dumps(decorated_in_place)) is decorated_in_place
 
