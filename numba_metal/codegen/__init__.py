@@ -13,6 +13,7 @@ structure              blocks to nested constructs
 resolve_exits          constructs to `while`, `if`, `break`, `continue`
 print_body             statements, with `instructions`, `addresses`, `atomics`, `block_memory` for their parts
 instructions           by kind: `int_instructions`, `float_instructions`, `conversions`, `calls`
+mask_exits             threads that end early still reach barriers
 text_tree              declarations
 print_kernel           argument struct, helper functions, signature
 =====================  ============================================================================================

@@ -54,6 +54,8 @@ def read_places(text: str, first_lines: Mapping[str, int]) -> dict[int, SourceLi
     parents = dict(_NESTED_SCOPE.findall(text))
     places: dict[int, SourceLine] = {}
     for number, line, scope in _LOCATION.findall(text):
+        if line == "0":  # LLVM: code that comes from several lines, or from none
+            continue
         while scope in parents:
             scope = parents[scope]
         name, first_line = subprograms.get(scope, ("", int(line)))

@@ -31,6 +31,7 @@ from numba_metal.codegen.helpers import ordered_helpers
 from numba_metal.codegen.infer_types import Types
 from numba_metal.codegen.instructions import print_instr
 from numba_metal.codegen.ir_types import Function, GlobalRef, Module, size_of
+from numba_metal.codegen.mask_exits import mask_exits
 from numba_metal.codegen.memory_objects import MemoryObject, PointerOrigins, is_shared_memory, trace_pointers
 from numba_metal.codegen.name_hints import python_name
 from numba_metal.codegen.print_body import BodyPrinter
@@ -90,6 +91,7 @@ def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
     if values.faults:
         raise UnsupportedKernelError(job.request.py_func.__name__, values.faults)
     variable_types = {name: types.of_variable(value) for value, name in variables.names.items()}
+    mask_exits(scope, values, printer.extra_types)
     declare_variables(scope, variable_types | printer.extra_types)
     add_places(scope)
     body = [*_object_declarations(module, function, values), *render(scope, 1)]

@@ -38,8 +38,7 @@ class Dispatch:
         options = RunOptions(
             order=world.order,
             seed=world.seed,
-            # what Apple's GPUs do, and what a thread that raised an exception relies on
-            ended_threads_arrive=True,
+            ended_threads_arrive=not world.all_threads_must_arrive,
             force_fibers=False,
             stack_nbytes=_STACK_NBYTES,
             timeout_s=world.timeout_s,

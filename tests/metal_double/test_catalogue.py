@@ -22,7 +22,7 @@ MISSING = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
 GPUS = (
     World(polls_until_done=10**6),
     World(order="reversed", is_eager=True),
-    World(order="shuffled", seed=3, trap_undefined=True),
+    World(order="shuffled", seed=3, trap_undefined=True, all_threads_must_arrive=True),
 )
 CASES = [case for case in all_cases() if not case.needs & MISSING]
 REFUSED = [case for case in all_cases() if case.needs & MISSING]

@@ -16,7 +16,8 @@ class World:
     The GPU advances when the host waits, or has asked `polls_until_done` times for a command buffer's status: so
     programs that read too early get old bytes. is_eager: it runs everything at once, so that what is committed too
     early shows. pipeline_threads: kernel name -> threads a threadgroup that the compiler makes room for unless it is
-    told otherwise, 1024 for others. hangs: names of kernels that never end.
+    told otherwise, 1024 for others. hangs: names of kernels that never end. all_threads_must_arrive: a barrier that
+    threads which have ended do not reach is a fault, by MSL 6.9.1; else they count as arrived, as CUDA has it.
     """
 
     macos: tuple[int, int] = (15, 0)
@@ -32,6 +33,7 @@ class World:
     seed: int = 0
     trap_undefined: bool = False
     timeout_s: float = 20.0
+    all_threads_must_arrive: bool = False
 
     @property
     def max_msl_version(self) -> tuple[int, int]:

@@ -18,15 +18,21 @@ kernel void kernel_early_return(constant Args& args [[buffer(0)]],
     // early_return +5
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // early_return +6
-    if (tid.x <= 19u) {
+    bool inside = tid.x <= 19u;
+    uint loaded;
+    if (inside) {
         // early_return +8
-        uint loaded = tile[long(tid.x)];
-        // early_return +9
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        loaded = tile[long(tid.x)];
+    }
+    // early_return +9
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    if (inside) {
         // early_return +10
         tile[19L - long(tid.x)] = loaded + 100u;
-        // early_return +11
-        threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    }
+    // early_return +11
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    if (inside) {
         // early_return +12
         args.out[long(tid.x)] = int(tile[long(tid.x)]);
     }

@@ -11,6 +11,5 @@ kernel void kernel_lanes(constant Args& args [[buffer(0)]],
                          uint3 gid [[thread_position_in_grid]],
                          uint lane [[thread_index_in_simdgroup]])
 {
-    // lanes +-57
     args.out[long(gid.x)] = int(lane == 0u ? 4294967295u : lane | 3200u);
 }

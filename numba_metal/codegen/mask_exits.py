@@ -1,0 +1,380 @@
+"""Threads that end early still reach the barriers behind. Before: `print_body`. After: `text_tree` declares variables.
+
+MSL 6.9.1: "All threads in a threadgroup executing the kernel must execute this function before any thread can continue
+execution beyond the threadgroup_barrier", and a barrier in a condition needs all threads to enter the condition. CUDA
+lets threads return before a barrier that the others wait at, and throwing does that too. So here a thread that is done
+only clears its *mask*; barriers stand outside of what masks guard:
+
+    bool live = true;                        // for each `return` in front of a barrier
+    do {
+        if (bad) { throw; live = false; break; }
+        …
+    } while (false);
+    bool inside = live && x < n;             // for each `if` around a barrier
+    if (inside) { … }
+    threadgroup_barrier(…);
+    if (inside) { … }
+
+What decides how often a loop around a barrier runs must then be the same arithmetic in every thread: nothing that is
+read from memory, or computed under a mask. Where a kernel has another loop, or votes at a barrier, its text stays as it
+is: GPUs count the threads that are left, as CUDA programs expect, but MSL promises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from numba_metal.codegen.text_tree import Group, Item, Line, Scope
+from numba_metal.codegen.values import Values
+
+_BARRIER = "threadgroup_barrier("
+_VOTE = re.compile(r"\bbarrier_(?:count|and|or)\(")
+_VARYING = re.compile(r"\b(?:tid|gid|lane|thread_index)\b")
+#: Calls that neither touch memory nor other threads: casts, and what integer arithmetic is made of.
+_CALL = re.compile(r"(\w+)\s*\(")
+_PURE_CALL = re.compile(
+    r"(?:bool|u?char|u?short|u?int|u?long|half|float|min|max|if|while|(?:divide|remainder|absolute)_\w+)$"
+)
+RETURN = "return;"
+
+
+class _CannotMask(Exception):
+    """A loop around a barrier runs as often as something says that a thread without a mask does not know."""
+
+
+def mask_exits(scope: Scope, values: Values, types: dict[str, str]) -> None:
+    """Rewrite the kernel's text in place, where it must be and can be; `types` gets the masks as variables."""
+    if not _has_barrier(scope) or any(_VOTE.search(text) for text in _texts(scope)):
+        return
+    varying = _varying_names(scope)
+    if not (_ends_before_barrier(scope, False)[0] or _has_varying_branch(scope, varying)):
+        return
+    try:
+        masker = _Masker(scope, varying)
+        scope.items = masker.transform(scope, values)
+    except _CannotMask:
+        return
+    types.update(dict.fromkeys(masker.masks, "bool"))
+
+
+# -- looking
+
+
+def _walk(scope: Scope) -> Iterator[Item]:
+    for item in scope.items:
+        yield item
+        if isinstance(item, Group):
+            for body in item.bodies:
+                yield from _walk(body)
+
+
+def _texts(scope: Scope) -> Iterator[str]:
+    for item in _walk(scope):
+        yield from [item.text] if isinstance(item, Line) else [*item.heads, item.tail]
+
+
+def _is_barrier(item: Item) -> bool:
+    return isinstance(item, Line) and item.text.startswith(_BARRIER)
+
+
+def _is_return(item: Item) -> bool:
+    return isinstance(item, Line) and item.text == RETURN
+
+
+def _has_barrier(scope: Scope) -> bool:
+    return any(map(_is_barrier, _walk(scope)))
+
+
+def _holds_barrier(item: Item) -> bool:
+    return isinstance(item, Group) and any(map(_has_barrier, item.bodies))
+
+
+def _is_if(group: Group) -> bool:
+    return group.heads[0].startswith("if (")
+
+
+def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> tuple[bool, bool]:
+    """(a `return` stands before a barrier, the scope has a barrier), read from the end."""
+    found = False
+    for item in reversed(scope.items):
+        if _is_barrier(item):
+            barrier_follows = True
+        elif isinstance(item, Group):
+            in_loop = not _is_if(item) and _holds_barrier(item)
+            inner = [_ends_before_barrier(body, barrier_follows or in_loop)[0] for body in item.bodies]
+            found = found or any(inner)
+            barrier_follows = barrier_follows or _holds_barrier(item)
+        elif _is_return(item):
+            found = found or barrier_follows
+    return found, barrier_follows
+
+
+def _varying_names(scope: Scope) -> set[str]:
+    """Variables that may differ between the threads of a group."""
+    varying: set[str] = set()
+    size = -1
+    while len(varying) > size:
+        size = len(varying)
+        _note_varying(scope, scope, varying, False)
+    return varying
+
+
+def _note_varying(scope: Scope, kernel: Scope, varying: set[str], is_varying: bool) -> None:
+    for item in scope.items:
+        if isinstance(item, Line):
+            if item.defines and (is_varying or _varies(item.text, item.reads, varying)):
+                varying.add(item.defines)
+            continue
+        splits = _varies(" ".join((*item.heads, item.tail)), item.reads, varying)
+        for body in item.bodies:
+            if splits and _holds_barrier(item):
+                # All threads will come by here, so only what has another value elsewhere differs.
+                varying |= {name for name in _assigned(body) if not _are_all_in(body, kernel, name)}
+            _note_varying(body, kernel, varying, is_varying or (splits and not _holds_barrier(item)))
+
+
+def _assigned(scope: Scope) -> set[str]:
+    return {item.defines for item in _walk(scope) if isinstance(item, Line) and item.defines}
+
+
+def _are_all_in(body: Scope, kernel: Scope, name: str) -> bool:
+    return len(_definitions(body, name)) == len(_definitions(kernel, name))
+
+
+def _varies(text: str, reads: frozenset[str], varying: set[str]) -> bool:
+    return not _is_pure(text) or _VARYING.search(text) is not None or not varying.isdisjoint(reads)
+
+
+def _has_varying_branch(scope: Scope, varying: set[str]) -> bool:
+    """True if a barrier stands in an `if` that only some threads may enter."""
+    return any(
+        isinstance(item, Group)
+        and _is_if(item)
+        and _holds_barrier(item)
+        and _varies(item.heads[0], item.reads, varying)
+        for item in _walk(scope)
+    )
+
+
+def _is_pure(text: str) -> bool:
+    """True for arithmetic on variables and the kernel's scalar arguments."""
+    return "[" not in text and "*(" not in text and all(map(_PURE_CALL.match, _CALL.findall(text)))
+
+
+# -- rewriting
+
+
+class _Masker:
+    """masks: names of the variables that it adds."""
+
+    def __init__(self, scope: Scope, varying: set[str]):
+        self.masks: list[str] = []
+        self._taken = _assigned(scope)
+        self._common_ifs: set[int] = set()
+        self._needed: set[str] = set()
+        for item in _walk(scope):
+            if isinstance(item, Group) and _holds_barrier(item):
+                self._note_control(item, scope, varying)
+
+    def _note_control(self, item: Group, scope: Scope, varying: set[str]) -> None:
+        """Note the variables that decide how often a loop around a barrier runs, or whether all threads enter a branch.
+        Raises _CannotMask unless every thread can compute them without reading memory, and all get the same."""
+        constructs = [item]
+        if not _is_if(item):
+            exits = list(filter(_is_loop_exit, item.bodies[0].items))
+            branches = [inner for inner in exits if isinstance(inner, Group)]
+            is_hidden = len(exits) != sum(1 for _exit in _exits_of_loop(item.bodies[0]))
+            if is_hidden or (_is_endless(item) and not any(map(_is_break, branches))):
+                raise _CannotMask
+            constructs += branches
+        for construct in constructs:
+            if _varies(" ".join((*construct.heads, construct.tail)), construct.reads, varying):
+                if _is_if(item):
+                    return
+                raise _CannotMask
+            self._needed |= _what_decides(scope, construct.reads)
+        if _is_if(item):
+            self._common_ifs.add(id(item))
+
+    def transform(self, scope: Scope, values: Values) -> list[Item]:
+        self._values = values
+        if not _ends_before_barrier(scope, False)[0]:
+            return self._body(scope, (), True)
+        live = self._new_mask("live")
+        return [Line(f"{live} = true;", defines=live), *self._body(scope, (live,), True)]
+
+    def _new_mask(self, name: str) -> str:
+        number = 1
+        while name in self._taken:
+            number += 1
+            name = f"{name.rstrip('0123456789_')}_{number}"
+        self._taken.add(name)
+        self.masks.append(name)
+        return name
+
+    def _body(self, scope: Scope, masks: tuple[str, ...], is_kernel: bool) -> list[Item]:
+        """masks: what a thread that ends must clear, innermost last."""
+        items: list[Item] = []
+        run: list[Item] = []
+        is_fresh = is_kernel  # no thread can have ended yet
+
+        def flush(is_last: bool = False) -> None:
+            nonlocal is_fresh
+            if run:
+                items.extend(_guard(run, masks, is_fresh, keeps_return=is_last and is_kernel))
+                is_fresh = is_fresh and not any(_is_return(item) for item in _walk(Scope(run)))
+                run.clear()
+
+        for item in scope.items:
+            if _is_barrier(item):
+                flush()
+                items.append(item)
+            elif _holds_barrier(item):
+                assert isinstance(item, Group)
+                flush()
+                items.extend(self._construct(item, masks))
+                is_fresh = False
+            elif _is_loop_exit(item) or (isinstance(item, Line) and item.defines in self._needed):
+                flush()
+                items.append(item)
+            else:
+                run.append(item)
+        flush(is_last=True)
+        return items
+
+    def _construct(self, group: Group, masks: tuple[str, ...]) -> list[Item]:
+        if not _is_if(group):
+            return [self._loop(group, masks)]
+        if id(group) in self._common_ifs:
+            return [replace(group, bodies=[Scope(self._body(body, masks, False)) for body in group.bodies])]
+        return self._branches(group, masks)
+
+    def _branches(self, group: Group, masks: tuple[str, ...]) -> list[Item]:
+        """An `if` around barriers: its bodies one after the other, each under a mask of its own."""
+        condition = group.heads[0].removeprefix("if (").removesuffix(" {").removesuffix(")")
+        inside = [self._new_mask("inside") for _body in group.bodies]
+        reads = group.reads | frozenset(masks[-1:])
+        items: list[Item] = []
+        for name, test in zip(inside, (condition, f"!({condition})"), strict=False):
+            within = f"({test})" if masks and ("||" in test or "?" in test) else test
+            items.append(Line(f"{name} = {' && '.join((*masks[-1:], within))};", reads, name, group.place))
+        for name, body in zip(inside, group.bodies, strict=True):
+            items.extend(self._body(body, (*masks, name), False))
+        return items
+
+    def _loop(self, group: Group, masks: tuple[str, ...]) -> Group:
+        loop = replace(group, bodies=[Scope(self._body(group.bodies[0], masks, False))])
+        if not masks:
+            return loop
+        # What decides about the loop makes sense where a thread has come here, and perhaps only there.
+        words, index = self._values.builtin("barrier_word"), self._values.builtin("thread_index")
+        vote = f"{self._values.helper('barrier_or')}({words}, {index}, {masks[-1]})"
+        return Group([f"if ({vote} != 0u) {{"], [Scope([loop])], "}", frozenset(masks[-1:]))
+
+
+def _is_word(item: Item) -> bool:
+    return isinstance(item, Line) and item.text in ("break;", "continue;")
+
+
+def _is_loop_exit(item: Item) -> bool:
+    """A `break` or `continue`, or an `if` that does nothing else."""
+    if isinstance(item, Line):
+        return _is_word(item)
+    return _is_if(item) and len(item.bodies) == 1 and list(map(_is_word, item.bodies[0].items)) == [True]
+
+
+def _is_endless(loop: Group) -> bool:
+    """True if only a `break` can end it."""
+    return loop.heads[0] == "while (true) {"
+
+
+def _is_break(group: Group) -> bool:
+    return any(isinstance(item, Line) and item.text == "break;" for item in group.bodies[0].items)
+
+
+def _exits_of_loop(scope: Scope) -> Iterator[Item]:
+    """The `break`s and `continue`s of a loop's own."""
+    for item in scope.items:
+        if _is_word(item):
+            yield item
+        elif isinstance(item, Group) and _is_if(item):
+            for body in item.bodies:
+                yield from _exits_of_loop(body)
+
+
+def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return: bool) -> list[Item]:
+    """Items between two barriers, for threads whose mask is set; a thread that ends there clears its masks."""
+    if not masks:
+        return list(run)
+    items = list(run)
+    if not keeps_return and any(map(_is_return, _walk(Scope(run)))):
+        if _returns_last(run):
+            items = _clear_masks(run, masks, [])
+        else:
+            items = [Group(["do {"], [Scope(_clear_masks(run, masks, [Line("break;")]))], "} while (false);")]
+    if is_fresh:
+        return items
+    return [Group([f"if ({masks[-1]}) {{"], [Scope(items)], "}", frozenset(masks[-1:]))]
+
+
+def _returns_last(run: list[Item]) -> bool:
+    """True if nothing of the run stands behind its `return`s, which end the branches of an `if`."""
+    *_before, last = run
+    if not isinstance(last, Group) or not _is_if(last):
+        return False
+    at_ends = sum(_is_return(body.items[-1]) for body in last.bodies if body.items)
+    return at_ends == sum(map(_is_return, _walk(Scope(run))))
+
+
+def _clear_masks(items: list[Item], masks: tuple[str, ...], leave: list[Line]) -> list[Item]:
+    """`return` becomes: clear the masks, leave the innermost loop; behind each loop in between, leave the next."""
+    result: list[Item] = []
+    for item in items:
+        if _is_return(item):
+            result += [Line(f"{name} = false;", defines=name) for name in masks]
+            result += leave
+        elif isinstance(item, Group) and any(_is_return(inner) for body in item.bodies for inner in _walk(body)):
+            bodies = [Scope(_clear_masks(body.items, masks, leave)) for body in item.bodies]
+            heads = [head if head.endswith("{") else f"{head} {{" for head in item.heads]
+            result.append(replace(item, heads=heads, bodies=bodies, tail=item.tail or "}"))
+            if not _is_if(item):
+                result.append(Group([f"if (!{masks[0]})"], [Scope([Line("break;")])], "", frozenset(masks[:1])))
+        else:
+            result.append(item)
+    return result
+
+
+def _what_decides(scope: Scope, names: frozenset[str]) -> set[str]:
+    """The variables that these depend on. Raises _CannotMask unless every thread can compute them by arithmetic."""
+    needed = set(names)
+    size = -1
+    while len(needed) > size:
+        size = len(needed)
+        for name in sorted(needed):
+            for line in _definitions(scope, name):
+                if not _is_pure(line.text):
+                    raise _CannotMask
+                needed |= line.reads
+    if not all(_is_common(scope, name) for name in needed):
+        raise _CannotMask
+    return needed
+
+
+def _definitions(scope: Scope, name: str) -> list[Line]:
+    return [item for item in _walk(scope) if isinstance(item, Line) and item.defines == name]
+
+
+def _is_common(scope: Scope, name: str) -> bool:
+    """True if all assignments of a variable stand where every thread comes by: in no construct without a barrier."""
+    for item in scope.items:
+        if isinstance(item, Group):
+            check = _is_common if _holds_barrier(item) else _is_unassigned
+            if not all(check(body, name) for body in item.bodies):
+                return False
+    return True
+
+
+def _is_unassigned(scope: Scope, name: str) -> bool:
+    return not _definitions(scope, name)

@@ -1,0 +1,164 @@
+"""Threads that return or raise in front of barriers, on GPUs that keep to the letter of MSL 6.9.1: all must arrive.
+
+Expected numbers are counted by hand from what CUDA says: threads that have ended count as arrived.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import numba_metal as gpu
+from numba_gpucore.base.errors import DeviceError
+from numba_gpucore.launch import session
+from tests.metal_double import World, installed
+
+STRICT = {
+    "forward": World(all_threads_must_arrive=True),
+    "shuffled": World(all_threads_must_arrive=True, order="shuffled", seed=5, trap_undefined=True),
+}
+N = 64
+X = np.arange(N, dtype=np.int32)
+
+
+@pytest.fixture(params=STRICT, autouse=True)
+def _strict_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
+    with installed(STRICT[request.param]):
+        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
+        monkeypatch.setattr(session, "_default", session.Session())
+        yield
+
+
+def sum_of_those_that_stay(x, out):
+    """A tree of sums, from which the last ten threads have gone."""
+    tile = gpu.shared.array(N, gpu.int32)
+    i = gpu.grid(1)
+    tile[i] = 0
+    gpu.syncthreads()
+    if i >= x.size - 10:
+        return
+    tile[i] = x[i]
+    gpu.syncthreads()
+    half = N // 2
+    while half > 0:
+        if i < half:
+            tile[i] += tile[i + half]
+        gpu.syncthreads()
+        half //= 2
+    out[i] = tile[0]
+
+
+def raise_and_return(x, out):
+    """Thread 13 raises and thread 20 returns, in one stretch between barriers."""
+    tile = gpu.shared.array(N, gpu.int32)
+    i = gpu.grid(1)
+    tile[i] = -1
+    gpu.syncthreads()
+    if x[i] == 13:
+        raise ValueError("unlucky", i)
+    tile[i] = x[i]
+    if x[i] == 20:
+        return
+    gpu.syncthreads()
+    out[i] = tile[N - 1 - i]
+
+
+def leave_a_search(x, out):
+    """Half of the threads return out of a loop in a loop; then branches with barriers of their own."""
+    tile = gpu.shared.array(N, gpu.int32)
+    i = gpu.grid(1)
+    tile[i] = 0
+    gpu.syncthreads()
+    total = 0
+    for k in range(4):
+        for j in range(x.size):
+            if x[j] + k == 2 * i:
+                return
+            total += 1
+    tile[i] = total
+    gpu.syncthreads()
+    if i < 48:
+        out[i] = tile[i - 1]
+    else:
+        out[i] = tile[i]
+        if i > 60:
+            gpu.syncthreads()
+            out[i] += 1
+
+
+def raise_in_a_loop_of_barriers(x, out):
+    """The thread whose number is the round's raises in that round."""
+    tile = gpu.shared.array(N, gpu.int32)
+    i = gpu.grid(1)
+    for k in range(4):
+        tile[i] = x[i] * k
+        gpu.syncthreads()
+        if i == k + 40:
+            raise ValueError("round", k)
+        out[i] += tile[(i + 1) % N]
+        gpu.syncthreads()
+    out[i] = 3 * out[i] + tile[i]
+
+
+def launch(kernel, raises=None):
+    x, out = gpu.to_device(X), gpu.to_device(np.zeros(N, np.int32))
+    if raises is None:
+        gpu.jit(kernel)[1, N](x, out)
+        gpu.synchronize()
+    else:
+        with pytest.raises(ValueError, match=raises):
+            gpu.jit(kernel)[1, N](x, out)
+            gpu.synchronize()
+    return out.copy_to_host()
+
+
+def test_early_returns() -> None:
+    stay = N - 10
+    np.testing.assert_array_equal(launch(sum_of_those_that_stay), [X[:stay].sum()] * stay + [0] * 10)
+
+
+def test_raise_and_return_between_two_barriers() -> None:
+    wanted = X[::-1].copy()
+    wanted[N - 1 - 13] = -1
+    wanted[[13, 20]] = 0
+    np.testing.assert_array_equal(launch(raise_and_return, "unlucky"), wanted)
+
+
+def test_return_out_of_nested_loops() -> None:
+    """Threads up to 33 return, since x[j] + k reaches 66: 2 * i is among them up to i = 33."""
+    total = 4 * N
+    wanted = np.where(np.arange(N) > 33, total, 0)
+    wanted[34] = 0
+    wanted[61:] += 1
+    np.testing.assert_array_equal(launch(leave_a_search), wanted)
+
+
+def test_raise_in_a_loop_of_barriers() -> None:
+    """A thread that has ended keeps its last number in shared memory, which its neighbour goes on adding."""
+    tile, out = np.zeros(N, np.int32), np.zeros(N, np.int32)
+    lives = np.ones(N, bool)
+    for k in range(4):
+        tile[lives] = X[lives] * k
+        lives[k + 40] = False
+        out[lives] += np.roll(tile, -1)[lives]
+    out[lives] = 3 * out[lives] + tile[lives]
+    np.testing.assert_array_equal(launch(raise_in_a_loop_of_barriers, "round"), out)
+
+
+def test_the_check_can_fail() -> None:
+    """How often this loop runs is read from memory, so its text cannot be changed, and the GPU faults."""
+
+    @gpu.jit
+    def read_the_number_of_rounds(x, out):
+        i = gpu.grid(1)
+        if i > 10:
+            return
+        k = 0
+        while k < x[3]:
+            gpu.syncthreads()
+            k += 1
+        out[i] = k
+
+    with pytest.raises(DeviceError, match="waits at a barrier that other threads of its threadgroup never reach"):
+        read_the_number_of_rounds[1, N](gpu.to_device(X), gpu.to_device(X))
+        gpu.synchronize()
