@@ -34,9 +34,9 @@ def machine_spec(job: Job) -> MachineSpec:
 def _nvptx_target() -> llvm.Target:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    # Instructions in an order that keeps few values alive: Black-Scholes with float64 literals takes 30 registers instead
-    # of 34, a block reduction 77 machine instructions instead of 79, and of 16 kernels in benchmarks/ptx_quality.py none
-    # needs more registers than numba-cuda's. The option is of LLVM's NVPTX back-end; no other one reads it.
+    # Instructions in an order that keeps few values alive: Black-Scholes with float64 literals takes 30 registers
+    # instead of 34, and of the kernels in benchmarks/ptx_quality.py none needs more than with numba-cuda. The option
+    # is of LLVM's NVPTX back-end; no other one reads it.
     llvm.set_option("numba_ptxplus", "-nvptx-sched4reg")
     return llvm.Target.from_triple(TRIPLE)
 
