@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench wheel clean
 
 demo: $(INSTALLED)
 	$(RUN)/python examples/edges.py
@@ -20,6 +20,10 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(RUN)/python benchmarks/cpu_device.py
+
+# with what the first new kernel of a session needs, for this Python, Numba and llvmlite
+wheel: $(INSTALLED)
+	NUMBA_GPU_BUILD_WARM=1 $(RUN)/python -m pip wheel --no-build-isolation --no-deps --wheel-dir dist .
 
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,4 +1,4 @@
-"""What our own source is, since it decides the machine code as much as a kernel's does. Before: files. After: cache keys.
+"""What our own source is, which decides machine code as much as a kernel's does. Before: files. After: cache keys.
 
 A wheel carries the digest, which the build hook of our own package writes. In a checkout the files are read when one of
 them has changed: `state_of_own_source` tells cheaply whether that is so.

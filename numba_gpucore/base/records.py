@@ -1,8 +1,8 @@
 """Dataclasses that are quick to define. Before: nothing. After: every record of the launch half.
 
-The standard decorator compiles the text of each method of each class: half a millisecond a class, 25 ms of every import
-of the launch half (`python -X importtime`, Python 3.11). Here it only collects the fields; the methods are written once,
-below, for all classes. `dataclasses.fields`, `replace` and `asdict` work as ever, and a record behaves as the standard
+The standard decorator compiles the text of each method of each class: half a millisecond a class, 25 ms of each import
+of the launch half (`python -X importtime`, Python 3.11). Here it only collects the fields; the methods are written
+once, below, for all classes. `dataclasses.fields`, `replace` and `asdict` work as ever, and a record behaves as the standard
 decorator's (tests/unit/test_base_records.py compares them).
 """
 

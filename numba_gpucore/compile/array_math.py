@@ -1,7 +1,7 @@
 """Numba's array functions, imported without SciPy. Before: nothing. After: contexts.
 
-Importing numba.np.arraymath imports scipy.linalg, to see whether there is BLAS: that took 0.3 s of the first kernel of a
-session, and no device has BLAS. Here it is looked for when a program on the CPU first needs it (numba.np.arraymath,
+Importing numba.np.arraymath imports scipy.linalg, to see whether there is BLAS: that took 0.3 s of a session's first
+kernel, and no device has BLAS. Here it is looked for when a program on the CPU first needs it (numba.np.arraymath,
 `_check_blas`; its one reader, `_get_inner_prod`, takes it for a truth value).
 """
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from numba_gpucore.base.collector import collector_held
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.overload_store import OverloadStore
 from numba_gpucore.compile.contexts import DeviceTargetContext, DeviceTypingContext
 from numba_gpucore.compile.numba_api import Dispatcher, TargetDescriptor, TargetOptions, types
 from numba_gpucore.compile.numba_types import to_numba
@@ -33,6 +34,8 @@ class DeviceDescriptor(TargetDescriptor):
     options = DeviceTargetOptions
 
     dispatcher_class: type[Dispatcher]
+    #: Where implementations of Numba's functions are kept between processes, if anywhere.
+    overload_store: OverloadStore | None = None
 
     def __init__(self, target_name: str):
         super().__init__(target_name)

@@ -5,6 +5,7 @@ These dispatchers are never called from Python: they compile for a caller on the
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,7 +21,9 @@ from numba_gpucore.compile.numba_api import (
     templates,
 )
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+from numba_gpucore.compile.stored_overloads import find_implementation, implementation_key, keep_implementation
 from numba_gpucore.compile.targets import register_targets
+from numba_gpucore.compile.type_text import NotExpressible
 
 #: jit options of Numba's overloads that say nothing about a device.
 _MEANINGLESS_OPTIONS = frozenset(
@@ -60,12 +63,26 @@ class DeviceDispatcher(Dispatcher):
         args, return_type = sigutils.normalize_signature(sig)
         key = self._key(tuple(args))
         if key not in self._results:
-            with self._compiling_counter:
-                result = self._compiler.compile(tuple(args), return_type)
+            result = self._find_or_compile(tuple(args), return_type)
             result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
             self._results[key] = result
             self.overloads[tuple(args)] = result
         return self._results[key]
+
+    def _find_or_compile(self, args: tuple, return_type: Any) -> Any:
+        store, key = self.targetdescr.overload_store, None
+        if store is not None and return_type is None:
+            with suppress(NotExpressible):
+                key = implementation_key(self, args, self._key(args)[1])
+        if key is not None:
+            stored = find_implementation(store, key, self.targetdescr.target_context)
+            if stored is not None:
+                return stored
+        with self._compiling_counter:
+            result = self._compiler.compile(args, return_type)
+        if key is not None:
+            keep_implementation(store, key, result)
+        return result
 
     def get_call_template(self, args, kws):
         pysig, args = self._compiler.fold_argument_types(args, kws)

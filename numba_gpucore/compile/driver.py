@@ -16,6 +16,7 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
 from numba_gpucore.base.errors import Fault, ToolchainError, UnsupportedKernelError
+from numba_gpucore.base.overload_store import OverloadStore
 from numba_gpucore.base.params import ParamSlot, lay_out_params
 from numba_gpucore.compile.call_chains import sites_with_traces, user_place
 from numba_gpucore.compile.dispatcher import descriptor_for
@@ -48,11 +49,14 @@ class Lowered:
 
 
 @global_compiler_lock
-def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> Artifact:
+def compile_kernel(
+    request: CompileRequest, dump_folder: str | None = None, overload_store: OverloadStore | None = None
+) -> Artifact:
     """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError.
 
-    dump_folder: gets the text of every stage.
+    dump_folder: gets the text of every stage. overload_store: where lowered implementations of Numba's functions are.
     """
+    descriptor_for(request.target.name).overload_store = overload_store
     dump = StageDump(request, dump_folder)
     lowered = lower_kernel(request)
     warn_about_double_literals(lowered.result, request)
@@ -82,6 +86,12 @@ def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> A
         sources=check_sources(lowered.result.library.all_overload_modules()),
         held=lowered.result.library.all_captured(),
     )
+
+
+def lower_kernel_into(overload_store: OverloadStore, request: CompileRequest) -> None:
+    """Lower a kernel for what that puts into a store. Raises as `lower_kernel`."""
+    descriptor_for(request.target.name).overload_store = overload_store
+    lower_kernel(request)
 
 
 @global_compiler_lock

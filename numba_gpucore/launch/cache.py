@@ -119,21 +119,31 @@ class DiskCache:
             raise
 
     def remember(self, name: str, compute: Callable[[], str]) -> str:
-        """A text that is computed once: the file `name` keeps it, where the folder takes it and can be trusted."""
+        """A text that is computed once, where the folder takes it and can be trusted."""
+        text = self.recall(name)
+        if text is None:
+            text = compute()
+            self.note(name, text)
+        return text
+
+    def recall(self, name: str) -> str | None:
+        """The text that `note` kept under a name; None unless it is there, whole and to be trusted."""
         path = self.folder / (name + _TEXT_SUFFIX)
         try:
-            if not self._objection_to(self.folder.stat(), self.folder):
-                with open(path, "rb") as file:
-                    objection = self._objection_to(os.fstat(file.fileno()), path)
-                    text, _, digest = file.read().decode("utf-8", "replace").partition("\n")
-                if not objection and digest == digest_key_text(text):
-                    return text
+            if self._objection_to(self.folder.stat(), self.folder):
+                return None
+            with open(path, "rb") as file:
+                if self._objection_to(os.fstat(file.fileno()), path):
+                    return None
+                digest, _, text = file.read().decode("utf-8", "replace").partition("\n")
         except OSError:
-            pass
-        text = compute()
+            return None
+        return text if digest == digest_key_text(text) else None
+
+    def note(self, name: str, text: str) -> None:
+        """Keep a text under a name, where the folder takes it."""
         with contextlib.suppress(OSError):
-            self._write(path.name, f"{text}\n{digest_key_text(text)}".encode())
-        return text
+            self._write(name + _TEXT_SUFFIX, f"{digest_key_text(text)}\n{text}".encode())
 
     @contextlib.contextmanager
     def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:

@@ -15,8 +15,7 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.key import CacheKey
-from numba_gpucore.base.print_line import PrintLine
-from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
+from numba_gpucore.base.site_json import print_line_from_json, print_line_to_json, site_from_json, site_to_json
 
 Versions = tuple[tuple[str, str], ...]
 
@@ -41,9 +40,9 @@ def encode_entry(key: CacheKey, artifact: Artifact, made_with: Versions = ()) ->
         "launch_abi": artifact.launch_abi,
         "shared_nbytes": artifact.shared_nbytes,
         "backend_facts": artifact.backend_facts,
-        "sites": [_site_to_json(site) for site in artifact.sites],
+        "sites": [site_to_json(site) for site in artifact.sites],
         "sources": [asdict(source) for source in artifact.sources],
-        "print_lines": [_print_line_to_json(line) for line in artifact.print_lines],
+        "print_lines": [print_line_to_json(line) for line in artifact.print_lines],
         "code_nbytes": len(artifact.code),
         "code_digest": _digest(artifact.code),
     }
@@ -68,10 +67,10 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
             arg_types=arg_types,
             code=code,
             shared_nbytes=header["shared_nbytes"],
-            sites=tuple(map(_site_from_json, header["sites"])),
+            sites=tuple(map(site_from_json, header["sites"])),
             backend_facts=tuple((name, value) for name, value in header["backend_facts"]),
             sources=tuple(SourceCheck(**source) for source in header["sources"]),
-            print_lines=tuple(map(_print_line_from_json, header["print_lines"])),
+            print_lines=tuple(map(print_line_from_json, header["print_lines"])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
@@ -113,35 +112,3 @@ def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:
 
 def _digest(data: bytes) -> str:
     return blake2b(data, digest_size=20).hexdigest()
-
-
-def _site_to_json(site: Site) -> dict[str, Any]:
-    return {**asdict(site), "arguments": [_argument_to_json(part) for part in site.arguments]}
-
-
-def _site_from_json(data: dict[str, Any]) -> Site:
-    arguments = tuple(map(_argument_from_json, data["arguments"]))
-    traces = tuple(tuple(Frame(**frame) for frame in trace) for trace in data["traces"])
-    return Site(data["exception"], arguments, Frame(**data["frame"]), data["is_bounds_check"], traces)
-
-
-def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
-    if isinstance(argument, Text):
-        return {"text": [_argument_to_json(part) for part in argument.parts]}
-    if isinstance(argument, Hole):
-        return {"hole": argument.kind, "format": argument.format}
-    return {"constant": argument}
-
-
-def _argument_from_json(data: dict[str, Any]) -> Any:
-    if "text" in data:
-        return Text(tuple(map(_argument_from_json, data["text"])))
-    return Hole(data["hole"], data.get("format", "")) if "hole" in data else data["constant"]
-
-
-def _print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:
-    return [_argument_to_json(part) for part in line.parts]
-
-
-def _print_line_from_json(parts: list[dict[str, Any]]) -> PrintLine:
-    return PrintLine(tuple(map(_argument_from_json, parts)))

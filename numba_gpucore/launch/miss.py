@@ -12,6 +12,7 @@ from typing import Any, Literal
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.collector import collector_held
+from numba_gpucore.base.overload_store import OverloadStore
 
 Stage = Literal["types", "llvm", "asm", "machine"]
 
@@ -24,14 +25,21 @@ def _import_compiler() -> Any:
     return driver
 
 
-def compile_kernel(request: CompileRequest, dump_folder: str | None = None) -> Artifact:
+def compile_kernel(
+    request: CompileRequest, dump_folder: str | None = None, overload_store: OverloadStore | None = None
+) -> Artifact:
     """Compile one kernel. Raises Numba's typing errors, UnsupportedKernelError, ToolchainError.
 
-    dump_folder: gets the text of every stage.
+    dump_folder: gets the text of every stage. overload_store: where lowered implementations of Numba's functions are.
     """
     driver = _import_compiler()
-    artifact: Artifact = driver.compile_kernel(request, dump_folder)
+    artifact: Artifact = driver.compile_kernel(request, dump_folder, overload_store)
     return artifact
+
+
+def lower_kernel(request: CompileRequest, overload_store: OverloadStore) -> None:
+    """Type and lower a kernel, for what that puts into the store. Raises as `compile_kernel`."""
+    _import_compiler().lower_kernel_into(overload_store, request)
 
 
 def parse_signature(signature: Any) -> tuple[ArgType, ...]:

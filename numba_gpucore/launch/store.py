@@ -28,8 +28,10 @@ from numba_gpucore.base.versions import version_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
+from numba_gpucore.launch.overload_files import OverloadFiles
 
 WARM_FOLDER = "__warm__"
+_OWN_PACKAGE = "numba_gpucore"
 _VERSIONED_PACKAGES = ("llvmlite", "numba", "numpy")
 
 
@@ -52,7 +54,10 @@ class CacheStats:
 
 
 class KernelStore:
-    """The layers of one process. may_keep: asked after compiling, whether the result holds for other launches too."""
+    """The layers of one process. may_keep: asked after compiling, whether the result holds for other launches too.
+
+    keeps_overloads: what is lowered of Numba's functions is kept for other processes.
+    """
 
     def __init__(self, settings: Settings, may_keep: Callable[[], bool] = lambda: True):
         self._settings = settings
@@ -62,6 +67,7 @@ class KernelStore:
         )
         self._warm: dict[str, DiskCache | None] = {}
         self._own_source: str | None = None
+        self.keeps_overloads = False
 
     def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
@@ -146,9 +152,13 @@ class KernelStore:
             return artifact
 
     def _compile(self, request: CompileRequest) -> Artifact:
-        if self._settings.dump_folder is None:
-            return miss.compile_kernel(request)
-        return miss.compile_kernel(request, self._settings.dump_folder)
+        return miss.compile_kernel(request, self._settings.dump_folder, self.overloads())
+
+    def overloads(self) -> OverloadFiles:
+        """Where lowered implementations of Numba's functions are kept."""
+        shipped = self._warm_layer(_OWN_PACKAGE)
+        layers = (self._user,) if shipped is None else (self._user, shipped)
+        return OverloadFiles(layers, self.own_source, self.keeps_overloads)
 
     def _note(self, request: CompileRequest, events: list[Any], event: Any) -> None:
         events.append(event)

@@ -6,11 +6,11 @@ Shared by the targets' `__main__`. A subcommand returns the process's exit statu
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from numba_gpucore.base.settings import Settings, usable_cores
@@ -23,6 +23,7 @@ from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import export_entries, import_entries
 from numba_gpucore.warm.compile_modules import WarmReport, kernels_of, parse_task, run_tasks
 from numba_gpucore.warm.progress import ProgressBar
+from numba_gpucore.warm.workload import run_workload
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
@@ -66,7 +67,12 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.set_defaults(run=_import)
     warm = commands.add_parser("warm", help="compile kernels into the cache: declared signatures and lists `warm=[…]`")
-    warm.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
+    warm.add_argument(
+        "modules",
+        nargs="*",
+        metavar="MODULE[:KERNEL]",
+        help="without any, what the first new kernel of a session needs is made ready",
+    )
     warm.add_argument(
         "--arch",
         action="append",
@@ -76,7 +82,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
         "may be given several times",
     )
     warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
-    warm.set_defaults(run=_warm)
+    warm.set_defaults(run=_warm, program=program)
     return parser
 
 
@@ -95,7 +101,7 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
 
 
 def _shipped_with(package: str) -> DiskCache:
-    importlib.import_module(package)
+    import_module(package)
     folder = warm_folder_of(package)
     if folder is None or not folder.is_dir():
         raise FileNotFoundError(f"package {package} ships no compiled kernels")
@@ -157,6 +163,10 @@ def _import(cache: DiskCache, options: argparse.Namespace) -> int:
 
 
 def _warm(_cache: DiskCache, options: argparse.Namespace) -> int:
+    if not options.modules:
+        report = run_workload(import_module(f"{options.program}.target").PLATFORM)
+        print(f"{report.n_compiled} kernels of our own lowered, {report.seconds:.1f} s")
+        return 0
     tasks = [parse_task(text, options.arch) for text in dict.fromkeys(options.modules)]
     status = 0
     with ProgressBar(len(tasks)) as bar:

@@ -1,0 +1,41 @@
+"""Exception sites and printed lines as JSON. Before: Artifact, compile.stored_overloads. After: files on disk."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
+
+
+def site_to_json(site: Site) -> dict[str, Any]:
+    return {**asdict(site), "arguments": [_argument_to_json(part) for part in site.arguments]}
+
+
+def site_from_json(data: dict[str, Any]) -> Site:
+    arguments = tuple(map(_argument_from_json, data["arguments"]))
+    traces = tuple(tuple(Frame(**frame) for frame in trace) for trace in data["traces"])
+    return Site(data["exception"], arguments, Frame(**data["frame"]), data["is_bounds_check"], traces)
+
+
+def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
+    if isinstance(argument, Text):
+        return {"text": [_argument_to_json(part) for part in argument.parts]}
+    if isinstance(argument, Hole):
+        return {"hole": argument.kind, "format": argument.format}
+    return {"constant": argument}
+
+
+def _argument_from_json(data: dict[str, Any]) -> Any:
+    if "text" in data:
+        return Text(tuple(map(_argument_from_json, data["text"])))
+    return Hole(data["hole"], data.get("format", "")) if "hole" in data else data["constant"]
+
+
+def print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:
+    return [_argument_to_json(part) for part in line.parts]
+
+
+def print_line_from_json(parts: list[dict[str, Any]]) -> PrintLine:
+    return PrintLine(tuple(map(_argument_from_json, parts)))
