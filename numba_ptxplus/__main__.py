@@ -1,10 +1,10 @@
-"""`python -m numba_ptxplus`: see numba_gpucore.warm.command."""
+"""`python -m numba_ptxplus`: see numba_gpucore.command_line."""
 
 from __future__ import annotations
 
 import sys
 
-from numba_gpucore.warm.command import main
+from numba_gpucore.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main("numba_ptxplus"))

@@ -6,7 +6,6 @@ processes (`children`).
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.machinery
 import importlib.util
@@ -17,42 +16,50 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import NoReturn
 
-#: For which packages `--float64` has a meaning, and the environment variable that says the same.
-_FLOAT64_VARIABLES = {"numba_metal": "NUMBA_METAL_FLOAT64"}
+#: Options of `run`: for which package, which values, and the environment variable that says the same.
+_OPTIONS = {"--float64": ("numba_metal", ("error", "float32"), "NUMBA_METAL_FLOAT64")}
 
 
 def run_command(package_name: str, arguments: Sequence[str]) -> int:
     """Run `[options] script.py [args]`, `[options] -m module [args]`; the exit status. Raises SystemExit on wrong usage
     and where the program does."""
-    parser = make_parser(package_name)
     own, program = _split(arguments)
-    options = parser.parse_args(own)
+    if own in (["-h"], ["--help"]):
+        print(_usage_of(package_name))
+        return 0
+    for option in own:
+        _apply(option, package_name)
     if not program or program == ["-m"]:
-        parser.error("what shall run? Give a script, or -m and a module")
-    if getattr(options, "float64", None):
-        os.environ[_FLOAT64_VARIABLES[package_name]] = options.float64
+        _refuse("what shall run? Give a script, or -m and a module", package_name)
     importlib.import_module(package_name).install_as_cuda()
     if program[0] == "-m":
         return _run_reporting(lambda: _run_module(program[1], program[2:]))
     return _run_reporting(lambda: _run_path(program[0], program[1:]))
 
 
-def make_parser(package_name: str) -> argparse.ArgumentParser:
-    """The options of `run` itself; what follows them belongs to the program."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m {package_name} run",
-        usage="%(prog)s [options] (script.py | -m module) [arguments of the program]",
-        description=f"Run a program with {package_name} as numba.cuda.",
-        allow_abbrev=False,
+def _usage_of(package_name: str) -> str:
+    known = [f" [{name}={'|'.join(values)}]" for name, (owner, values, _) in _OPTIONS.items() if owner == package_name]
+    return (
+        f"usage: python -m {package_name} run{''.join(known)} (script.py | -m module) [arguments of the program]\n\n"
+        f"Run a program with {package_name} as numba.cuda, in its child processes too."
     )
-    if package_name in _FLOAT64_VARIABLES:
-        parser.add_argument(
-            "--float64",
-            choices=("error", "float32"),
-            help="--float64=float32 computes in float32 where the program asks for float64",
-        )
-    return parser
+
+
+def _apply(option: str, package_name: str) -> None:
+    name, _, value = option.partition("=")
+    owner, values, variable = _OPTIONS.get(name, ("", (), ""))
+    if owner != package_name:
+        _refuse(f"there is no option {name}", package_name)
+    if value not in values:
+        _refuse(f"{name} is one of {', '.join(f'{name}={one}' for one in values)}, not {option}", package_name)
+    os.environ[variable] = value
+
+
+def _refuse(message: str, package_name: str) -> NoReturn:
+    print(f"{_usage_of(package_name)}\n\npython -m {package_name} run: {message}", file=sys.stderr)
+    raise SystemExit(2)
 
 
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

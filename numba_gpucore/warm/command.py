@@ -1,6 +1,6 @@
-"""`python -m numba_metal run|selftest|cache|warm …`, for every target. Before: the command line. After: each its own.
+"""`python -m numba_metal selftest|cache|warm …`, for every target. Before: command_line. After: each its own.
 
-Shared by the targets' `__main__`. A subcommand returns the process's exit status: 0, or 1 where something is wrong.
+A subcommand returns the process's exit status: 0, or 1 where something is wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from importlib import import_module
 from pathlib import Path
 
 from numba_gpucore.base.settings import Settings, usable_cores
-from numba_gpucore.cuda_api.run import run_command
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.session import default_session
@@ -28,9 +27,6 @@ from numba_gpucore.warm.workload import run_workload
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run the command line of the package `program`; its exit status. Raises SystemExit on wrong usage."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["run"]:  # what follows belongs to another program, so argparse must not read it
-        return run_command(program, arguments[1:])
     options = _make_parser(program).parse_args(arguments)
     settings = Settings.from_environment()
     cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
@@ -49,6 +45,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     selftest.add_argument("--cases", default=DEFAULT_CASES, metavar="MODULE", help="a module with all_cases()")
     selftest.add_argument("--json", type=Path, default=Path(f"{program}_selftest.json"), metavar="FILE")
     selftest.set_defaults(run=lambda _cache, options: run_selftest(program, options.cases, options.json))
+    # command_line has taken it: what follows belongs to another program.
     commands.add_parser("run", help="run a numba.cuda program, unmodified, on this package")
     actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
         required=True, metavar="ACTION"

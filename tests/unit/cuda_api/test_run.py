@@ -82,7 +82,7 @@ def test_exit_status_is_the_programs(script) -> None:
         (["-m", "no_such_module"], 1, "No module named no_such_module"),
         (["-m"], 2, "what shall run?"),
         ([], 2, "what shall run?"),
-        (["--wrong", "script.py"], 2, "unrecognized arguments: --wrong"),
+        (["--wrong", "script.py"], 2, "there is no option --wrong"),
     ],
 )
 def test_wrong_usage_is_told(arguments: list[str], status: int, message: str) -> None:
