@@ -48,6 +48,18 @@ def is_numba_type(value: object) -> bool:
     return type(value).__module__.startswith(("numba.core.types", "numba.np.types"))
 
 
+BFLOAT16_NAME = "bfloat16"
+
+
+def bfloat16_dtype() -> np.dtype[Any]:
+    """NumPy's dtype for bfloat16, which the package ml_dtypes brings. Raises ImportError."""
+    try:
+        import ml_dtypes  # noqa: PLC0415  optional: only programs with bfloat16 need it
+    except ImportError as error:
+        raise ImportError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from error
+    return np.dtype(ml_dtypes.bfloat16)
+
+
 @dataclass(frozen=True)
 class DType:
     """A number type by its NumPy name."""
@@ -56,11 +68,13 @@ class DType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype; NumPy itself looks here when it is given a DType."""
-        return np.dtype(self.name)
+        """The NumPy dtype; NumPy itself looks here when it is given a DType. Raises ImportError (`bfloat16_dtype`)."""
+        return bfloat16_dtype() if self.name == BFLOAT16_NAME else np.dtype(self.name)
 
     @property
     def arg_type(self) -> ScalarType:
+        if self.name == BFLOAT16_NAME:
+            return ScalarType(BFLOAT16_NAME, 2)
         return ScalarType(self.dtype.name, self.dtype.itemsize)
 
     def __call__(self, *args: Any) -> Any:
@@ -103,6 +117,8 @@ class Void:
 int8, int16, int32, int64 = map(DType, ("int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
 float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
+#: Needs the package ml_dtypes where arrays or values of it are made.
+bfloat16 = DType(BFLOAT16_NAME)
 complex64, complex128 = map(DType, ("complex64", "complex128"))
 bool_ = boolean = DType("bool")
 intp, uintp = int64, uint64

@@ -12,6 +12,7 @@ import numpy as np
 
 from numba_gpucore.base.argtypes import ArrayType, FieldType, Layout, RecordType, ScalarType
 from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.dtypes import BFLOAT16_NAME, bfloat16_dtype
 
 _MAX_NBYTES = {"b": 1, "i": 8, "u": 8, "f": 8, "c": 16, "m": 8, "M": 8}
 
@@ -27,6 +28,8 @@ def _plain_type(dtype: np.dtype) -> ScalarType:
     if dtype.kind in "US":
         count = dtype.itemsize // (4 if dtype.kind == "U" else 1)
         return ScalarType(f"{dtype.kind}{count}", dtype.itemsize)
+    if dtype.name == BFLOAT16_NAME:
+        return ScalarType(BFLOAT16_NAME, 2)
     if dtype.itemsize > _MAX_NBYTES.get(dtype.kind, 0) or not dtype.isnative:
         order = "" if dtype.isnative else ": its byte order is not this machine's"
         raise ArgumentError(
@@ -61,7 +64,7 @@ def array_type(dtype: np.dtype, ndim: int, layout: Layout, readonly: bool = Fals
 def dtype_of(type_: ScalarType | RecordType) -> np.dtype:
     """The NumPy dtype of an element type: the inverse of `element_type`."""
     if isinstance(type_, ScalarType):
-        return np.dtype(type_.name)
+        return bfloat16_dtype() if type_.name == BFLOAT16_NAME else np.dtype(type_.name)
     formats = [(dtype_of(f.type), f.shape) if f.shape else dtype_of(f.type) for f in type_.fields]
     layout = {
         "names": [f.name for f in type_.fields],

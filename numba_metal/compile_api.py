@@ -12,7 +12,8 @@ from typing import Any
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.number_types import passed_type
-from numba_gpucore.compile.driver import inspect_stage, parse_signature
+from numba_gpucore.compile.driver import inspect_stage
+from numba_gpucore.launch.eager import kernel_arg_types
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.target import TARGET
 
@@ -44,7 +45,7 @@ def compile_msl(
     parsed = TARGET.options_class.from_keywords(keywords)
     major, minor = msl_version
     arch = f"apple-msl{major}.{minor}"
-    arg_types = tuple(passed_type(type_, TARGET, parsed) for type_ in parse_signature(sig))
+    arg_types = tuple(passed_type(type_, TARGET, parsed) for type_ in kernel_arg_types(sig))
     request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, arg_types, parsed)
     return inspect_stage(request, "asm")
 

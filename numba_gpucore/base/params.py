@@ -64,9 +64,9 @@ def _scalar_slots(type_: ScalarType) -> Iterator[tuple[SlotKind, int]]:
     elif name.startswith("complex"):
         yield "float", type_.nbytes // 2
         yield "float", type_.nbytes // 2
-    elif name.startswith(("float", "bfloat")):
+    elif name.startswith("float"):
         yield "float", type_.nbytes
-    elif name.startswith(("uint", "bool")):
+    elif name.startswith(("uint", "bool", "bfloat")):  # bfloat16: its bits
         yield "uint", type_.nbytes
     else:
         yield "int", type_.nbytes

@@ -59,6 +59,7 @@ from numba_gpucore.compile.numba_api import (
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
+from numba_gpucore.compile.typing.bfloat16 import type_ml_dtypes_value
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
@@ -84,6 +85,9 @@ class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing
     def resolve_value_type(self, val):
         if is_captured_array(val):
             return type_captured_array(val)
+        found = type_ml_dtypes_value(val)
+        if found is not None:
+            return found
         return super().resolve_value_type(self._descriptor.as_device_function(val))
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-IRType = Literal["void", "i1", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
+IRType = Literal["void", "i1", "i16", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,17 @@ def _math() -> list[Intrinsic]:
     ]
 
 
+NARROW_BFLOAT, WIDEN_BFLOAT = "gpu.bfloat.narrow", "gpu.bfloat.widen"
+
+
+def _bfloat() -> list[Intrinsic]:
+    """bfloat16 lives as its bits: conversions from and to float, to nearest, ties to even."""
+    return [
+        Intrinsic(NARROW_BFLOAT, "i16", ("float",), takes_context=False, is_pure=True),
+        Intrinsic(WIDEN_BFLOAT, "float", ("i16",), takes_context=False, is_pure=True),
+    ]
+
+
 INTRINSICS: dict[str, Intrinsic] = {
     intrinsic.name: intrinsic
     for intrinsic in (
@@ -166,6 +177,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         *_memory_and_errors(),
         *_printing(),
         *_math(),
+        *_bfloat(),
     )
 }
 

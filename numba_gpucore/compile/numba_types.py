@@ -20,7 +20,9 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_api import numpy_support, types
+from numba_gpucore.compile.typing.bfloat16 import BFloat16, bfloat16
 from numba_gpucore.compile.weak_numbers import weak_number
+from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of, element_type
 
 
@@ -29,6 +31,8 @@ def to_numba(type_: ArgType) -> types.Type:
     match type_:
         case ScalarType(is_weak=True):
             return weak_number(numpy_support.from_dtype(dtype_of(type_)))
+        case ScalarType(name=name) if name == BFLOAT16_NAME:
+            return bfloat16
         case ScalarType() | RecordType():
             return numpy_support.from_dtype(dtype_of(type_))
         case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):
@@ -66,6 +70,8 @@ def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:
 def from_numba(type_: types.Type) -> ArgType:
     """The argument type for a Numba type of an eager signature. Raises ArgumentError for what no argument can be."""
     match type_:
+        case BFloat16():
+            return ScalarType(BFLOAT16_NAME, 2)
         case (
             types.Boolean()
             | types.Integer()

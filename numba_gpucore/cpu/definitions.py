@@ -79,7 +79,7 @@ def _define(name: str) -> Iterator[str]:
     """Wrappers around what ir/*.ll defines once for all axes or widths."""
     stem, _, last = name.rpartition(".")
     intrinsic = INTRINSICS[name]
-    if name.startswith("gpu.math."):
+    if name.startswith(("gpu.math.", "gpu.bfloat.")):
         yield from define_math(name)
     elif last in _AXIS and name != "gpu.global_id.x":
         yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from numba_gpucore.compile.intrinsics import HALF2_FMA, INTRINSICS
+from numba_gpucore.compile.intrinsics import HALF2_FMA, INTRINSICS, NARROW_BFLOAT, WIDEN_BFLOAT
 
 _C_SUFFIX = {"float": "f", "double": ""}
 #: Functions of floats computed in double: by 2**22 arguments, glibc 2.36's own are wrong by up to 2.7 ulp (erfc), 5.1
@@ -19,8 +19,8 @@ _THROUGH_DOUBLE = frozenset({"erfc", "lgamma", "log10", "tanh", "tgamma"})
 
 def define_math(name: str) -> Iterator[str]:
     """LLVM assembly that defines `gpu.math.<function>.<f16|f32|f64>`."""
-    if name == HALF2_FMA:
-        yield from _HALF2_FMA.strip().splitlines()
+    if name in _OTHER_DEFINITIONS:
+        yield from _OTHER_DEFINITIONS[name].strip().splitlines()
         return
     _gpu, _math, function, width = name.split(".")
     if (function, width) == ("cbrt", "f64"):
@@ -151,3 +151,29 @@ define <2 x half> @gpu.math.fma.v2f16(<2 x half> %a, <2 x half> %b, <2 x half> %
 }
 """
 _HALF_DEFINITIONS = {"fma": _HALF_FMA, "nextafter": _NEXT_HALF}
+
+# The upper half of a float, and the nearest such half, ties to even; a NaN stays one where only its lower bits say so.
+_WIDEN_BFLOAT = """
+define float @gpu.bfloat.widen(i16 %x) alwaysinline {
+  %wide = zext i16 %x to i32
+  %bits = shl i32 %wide, 16
+  %y = bitcast i32 %bits to float
+  ret float %y
+}
+"""
+_NARROW_BFLOAT = """
+define i16 @gpu.bfloat.narrow(float %x) alwaysinline {
+  %bits = bitcast float %x to i32
+  %upper = lshr i32 %bits, 16
+  %odd = and i32 %upper, 1
+  %half_unit = add i32 %bits, 32767
+  %moved = add i32 %half_unit, %odd
+  %rounded = lshr i32 %moved, 16
+  %quiet = or i32 %upper, 64
+  %is_nan = fcmp uno float %x, %x
+  %chosen = select i1 %is_nan, i32 %quiet, i32 %rounded
+  %y = trunc i32 %chosen to i16
+  ret i16 %y
+}
+"""
+_OTHER_DEFINITIONS = {HALF2_FMA: _HALF2_FMA, NARROW_BFLOAT: _NARROW_BFLOAT, WIDEN_BFLOAT: _WIDEN_BFLOAT}

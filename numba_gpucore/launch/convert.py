@@ -23,6 +23,7 @@ from numba_gpucore.base.argtypes import (
     TupleType,
 )
 from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of
 
 #: How far a type is from another: how many of its parts change unsafely, within their kind, safely.
@@ -91,9 +92,14 @@ def _array_distance(given: ArrayType, declared: ArrayType) -> Distance | None:
     return _UNSAFE if kinds == {"i", "u"} and given.dtype.nbytes == declared.dtype.nbytes else None
 
 
+def _dtype_like(type_: ScalarType) -> np.dtype:
+    """The dtype of numbers that convert like those of a type: NumPy's casting rules do not know bfloat16."""
+    return np.dtype(np.float32) if type_.name == BFLOAT16_NAME else dtype_of(type_)
+
+
 def _number_distance(given: ScalarType, declared: ScalarType) -> Distance | None:
-    source, target = dtype_of(given), dtype_of(declared)
-    if source == target:
+    source, target = _dtype_like(given), _dtype_like(declared)
+    if given.name == declared.name:
         return _SAME
     if source.kind not in "biufc" or target.kind not in "biufc":
         return None

@@ -31,6 +31,7 @@ from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.base.params import ParamSlot, is_by_address, lay_out_params
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.convert import number_converter, zero_value
@@ -133,6 +134,8 @@ class _PutBuilder:
             return _put_time
         if type_.name.startswith("complex"):
             put: Put = _put_complex
+        elif type_.name == BFLOAT16_NAME:
+            put = _put_bits
         else:
             put = _put_number
         if str(arg_type_of(value)) == type_.name:
@@ -317,6 +320,11 @@ def _put_nothing(_numbers: list[Any], _value: Any, _staging: Staging | None) -> 
 
 def _put_number(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
     numbers.append(value)
+
+
+def _put_bits(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
+    """A bfloat16: its pattern."""
+    numbers.append(int(value.view(np.uint16)))
 
 
 def _put_complex(numbers: list[Any], value: Any, _staging: Staging | None) -> None:

@@ -20,7 +20,7 @@ from numba_gpucore.base.argtypes import (
     ScalarType,
     TupleType,
 )
-from numba_gpucore.dtypes import Signature
+from numba_gpucore.dtypes import BFLOAT16_NAME, Signature
 
 _NUMPY_NAMES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -63,6 +63,8 @@ def _tokenise(text: str) -> list[str]:
 def _scalar(name: str) -> ScalarType:
     name = name.removeprefix("numba.").removeprefix("types.").removeprefix("np.")
     name = _ALIASES.get(name, name)
+    if name == BFLOAT16_NAME:
+        return ScalarType(BFLOAT16_NAME, 2)
     if name != "bool" and name not in _NUMPY_NAMES:
         raise _NotUnderstood
     return ScalarType(name, np.dtype(name).itemsize)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numba_gpucore.compile.intrinsics import HALF2_FMA, HALF_FMA, MATH_BINARY, MATH_UNARY
+from numba_gpucore.compile.intrinsics import HALF2_FMA, HALF_FMA, MATH_BINARY, MATH_UNARY, NARROW_BFLOAT, WIDEN_BFLOAT
 from numba_metal.codegen.addresses import pointer
 from numba_metal.codegen.expressions import Expr, binary, call, convert, int_literal, logical_not
-from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, Value
+from numba_metal.codegen.ir_types import ConstInt, FloatType, Instr, IntType, Local, Value
 from numba_metal.codegen.values import CannotPrint, Values
 
 Printer = Callable[[Values, Instr], Expr]
@@ -200,6 +200,16 @@ def _math(name: str) -> Printer:
     return printer
 
 
+def _narrow_bfloat(values: Values, instr: Instr) -> Expr:
+    values.check_type(FloatType("bfloat"))
+    return Expr(f"as_type<ushort>(bfloat({values.expr(instr.operands[0]).text}))", "ushort")
+
+
+def _widen_bfloat(values: Values, instr: Instr) -> Expr:
+    values.check_type(FloatType("bfloat"))
+    return Expr(f"float(as_type<bfloat>({values.unsigned(instr.operands[0]).text}))", "float")
+
+
 _SIZES = {"i32": "uint", "i64": "ulong"}
 
 NEUTRAL: dict[str, Printer] = {
@@ -238,5 +248,7 @@ NEUTRAL: dict[str, Printer] = {
         for suffix in ("f16", "f32", "f64")
     },
     HALF_FMA: lambda values, instr: call("fma", *map(values.expr, instr.operands), type_="half"),
+    NARROW_BFLOAT: _narrow_bfloat,
+    WIDEN_BFLOAT: _widen_bfloat,
     HALF2_FMA: lambda values, instr: call("fma", *map(values.expr, instr.operands), type_="half2"),
 }

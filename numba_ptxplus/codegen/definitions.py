@@ -174,6 +174,8 @@ _BODIES: dict[str, str] = {
     **_coordinates(),
     **_synchronisation(),
     **_warp_exchange(),
+    "gpu.bfloat.narrow": "%b = fptrunc float %p0 to bfloat\n %r = bitcast bfloat %b to i16\n ret i16 %r",
+    "gpu.bfloat.widen": "%b = bitcast i16 %p0 to bfloat\n %r = fpext bfloat %b to float\n ret float %r",
     "gpu.dynamic_shared": _DYNAMIC_SHARED_ADDRESS,
     "gpu.dynamic_shared_nbytes": _DYNAMIC_SHARED_NBYTES,
 }

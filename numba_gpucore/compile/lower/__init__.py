@@ -3,6 +3,7 @@
 from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry)
     array_assignment,
     atomics,
+    bfloat16,
     bits,
     cache_hints,
     cooperative_groups,

@@ -6,6 +6,7 @@ from llvmlite import ir
 
 from numba_gpucore.base.site import NumberKind
 from numba_gpucore.compile.numba_api import errors, types
+from numba_gpucore.compile.typing.bfloat16 import BFloat16
 from numba_gpucore.compile.weak_numbers import strengthen
 
 I64 = ir.IntType(64)
@@ -14,7 +15,7 @@ _FLOAT_KINDS: dict[int, NumberKind] = {16: "float16", 32: "float32", 64: "float"
 
 def wide_bits(context, builder, value, type_) -> tuple[NumberKind, ir.Value]:
     """The kind of a number and its pattern; floats as float64. Raises UnsupportedError for what is no real number."""
-    type_ = strengthen(type_)
+    type_, value = _as_plain(context, builder, type_, value)
     if isinstance(type_, types.Float):
         return "float", builder.bitcast(context.cast(builder, value, type_, types.float64), I64)
     return _integer_bits(builder, value, type_)
@@ -22,11 +23,18 @@ def wide_bits(context, builder, value, type_) -> tuple[NumberKind, ir.Value]:
 
 def narrow_bits(context, builder, value, type_) -> tuple[NumberKind, ir.Value]:
     """The same with floats as they are, for texts: the host writes as few digits as the type needs."""
-    type_ = strengthen(type_)
+    type_, value = _as_plain(context, builder, type_, value)
     if isinstance(type_, types.Float):
         pattern = builder.bitcast(value, ir.IntType(type_.bitwidth))
         return _FLOAT_KINDS[type_.bitwidth], to_i64(builder, pattern, signed=False)
     return _integer_bits(builder, value, type_)
+
+
+def _as_plain(context, builder, type_, value):
+    """Weak numbers as what carries them, bfloat16 as float32."""
+    if isinstance(type_, BFloat16):
+        return types.float32, context.cast(builder, value, type_, types.float32)
+    return strengthen(type_), value
 
 
 def _integer_bits(builder, value, type_) -> tuple[NumberKind, ir.Value]:

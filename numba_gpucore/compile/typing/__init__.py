@@ -2,6 +2,7 @@
 
 from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registry)
     atomics,
+    bfloat16,
     bits,
     cache_hints,
     cooperative_groups,

@@ -8,11 +8,12 @@ from numba_gpucore.compile.numba_api import AbstractTemplate, datamodel, errors,
 from numba_gpucore.compile.numba_api import typing as numba_typing
 from numba_gpucore.compile.passes.rewrite_texts import print_line
 from numba_gpucore.compile.texts import Format, Spread, TextStart
+from numba_gpucore.compile.typing.bfloat16 import BFloat16
 from numba_gpucore.compile.typing.coordinates import VectorType
 from numba_gpucore.compile.typing.registry import registry
 from numba_gpucore.compile.weak_numbers import WeakFloat
 
-NUMBERS = (types.Integer, types.Boolean, types.Float, WeakFloat)
+NUMBERS = (types.Integer, types.Boolean, types.Float, BFloat16, WeakFloat)
 _CONSTANTS = (types.StringLiteral, types.NoneType, VectorType)
 
 

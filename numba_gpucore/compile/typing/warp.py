@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba_gpucore import language
 from numba_gpucore.compile.numba_api import errors, templates, types
+from numba_gpucore.compile.typing.bfloat16 import BFloat16
 from numba_gpucore.compile.typing.registry import declare_cases, declare_typer, require_integer, require_predicate
 
 
@@ -11,7 +12,7 @@ def _exchanged_type(mask: types.Type, value: types.Type) -> types.Type:
     """The type in which `value` travels. Raises TypingError where no 64 bits hold it."""
     require_integer(mask, "Mask type")
     value = types.unliteral(value)
-    if not isinstance(value, (types.Integer, types.Boolean, types.Float)):
+    if not isinstance(value, (types.Integer, types.Boolean, types.Float, BFloat16)):
         raise errors.TypingError(f"lanes exchange integers, booleans and floats, not {value}")
     return value
 
