@@ -102,10 +102,10 @@ class NamedTupleType:
 
 @dataclass(frozen=True)
 class EnumType:
-    """A member of an enum whose values all have type `dtype`; passed as its value."""
+    """A member of an enum whose values all have type `dtype`, numbers or tuples of them; passed as its value."""
 
     cls: ClassRef
-    dtype: ScalarType
+    dtype: ScalarType | TupleType
     is_int: bool
 
     def __str__(self) -> str:

@@ -49,7 +49,7 @@ def _narrow(type_: ArgType, weak_only: bool) -> ArgType:
             return replace(type_, dtype=_narrow_element(dtype, weak_only))
         case EnumType(dtype=dtype):
             # The values of an enum's members are Python's numbers.
-            return replace(type_, dtype=_narrow_scalar(dtype, weak_only=False))
+            return replace(type_, dtype=_narrow(dtype, weak_only=False))
         case TupleType(items=items) | NamedTupleType(items=items):
             return replace(type_, items=tuple(_narrow(item, weak_only) for item in items))
         case OptionalType(item=item):

@@ -88,7 +88,7 @@ def _slots_of(type_: ArgType) -> Iterator[tuple[SlotKind, int]]:
             for item in items:
                 yield from _slots_of(item)
         case EnumType(dtype=dtype):
-            yield from _scalar_slots(dtype)
+            yield from _slots_of(dtype)
         case NoneArgType():
             return
         case PointerType():

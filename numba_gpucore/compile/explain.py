@@ -25,7 +25,7 @@ _PLACE = re.compile(
     r'(?: at | from )(?P<path>[^\n"() ]+?) \((?P<line>\d+)\)|^File "(?P<file>[^"\n]+)", line (?P<at>\d+):', re.MULTILINE
 )
 _REASON = re.compile(
-    r"(?:\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
+    r"(?P<error>\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
     re.MULTILINE | re.DOTALL,
 )
 _INDEXED = re.compile(
@@ -46,6 +46,11 @@ _REASON_END = re.compile(r' During: | File "')
 _NO_IMPLEMENTATION = re.compile(
     r"No implementation of function \w*Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
     re.DOTALL,
+)
+#: What Numba finds wrong with the signature of a user's overload (numba/core/typing/templates.py).
+_REFUSED_OVERLOAD = re.compile(
+    r"InternalError: (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from [^\n]+\btemplates\.py:\d+$",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -96,7 +101,12 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
             name = _function_name(call["function"]) if call else ""
             if what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate"):
                 return _match(ALLOCATIONS, name) or (f"{name}: {what}", advice)
+            if reason["error"] == "RequireLiteralValue":  # programs look for the name
+                what = f"RequireLiteralValue: {what}"
             return simplify_types(what), advice
+    if call and (refused := _REFUSED_OVERLOAD.search(text)):
+        what = " ".join(refused["text"].split())
+        return f"the overload of '{_function_name(call['function'])}' cannot be used: {what}", "correct its signature"
     description = f"no {_function_name(call['function'])} for {call['call']}" if call else _first_sentence(text)
     first = simplify_types(description)
     if call is None and isinstance(error, (KeyError, TypeError, AssertionError, NotImplementedError)):

@@ -97,9 +97,9 @@ def from_numba(type_: types.Type) -> ArgType:
         case types.EnumMember():
             cls = type_.instance_class
             dtype = from_numba(type_.dtype)
-            if not isinstance(dtype, ScalarType):
+            if not isinstance(dtype, (ScalarType, TupleType)):
                 raise ArgumentError(
-                    f"an enum of {type_.dtype} cannot be passed to a kernel; its values must be numbers"
+                    f"an enum of {type_.dtype} cannot be passed to a kernel; its values must be numbers or tuples"
                 )
             is_int = isinstance(type_, types.IntEnumMember)
             return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, is_int)

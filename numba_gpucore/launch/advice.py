@@ -67,6 +67,14 @@ def warn_about_debug_and_opt() -> None:
     )
 
 
+def warn_about_debug_and_lineinfo() -> None:
+    """Warn about debug=True with lineinfo=True."""
+    _warn(
+        "debug and lineinfo are mutually exclusive: debug=True gives source lines and more. Leave lineinfo out",
+        _category("NumbaInvalidConfigWarning", ConfigurationWarning),
+    )
+
+
 def _is_wanted(name: str, setting: bool | None, device: Device) -> bool:
     """What the program says in numba.core.config, else what the environment says, else whether it is a GPU."""
     config = sys.modules.get(_CONFIG)

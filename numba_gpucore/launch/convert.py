@@ -54,7 +54,7 @@ def passing_distance(given: ArgType, declared: ArgType) -> Distance | None:
             return _SAFE if dtype == item else None
         case ArrayType(), ArrayType():
             return _array_distance(given, declared)
-        case EnumType(dtype=dtype), ScalarType():
+        case EnumType(dtype=ScalarType() as dtype), ScalarType():
             return _number_distance(dtype, declared)
         case ScalarType(), ScalarType():
             return _number_distance(given, declared)

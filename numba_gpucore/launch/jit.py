@@ -35,6 +35,8 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     options = platform.target.options_class.from_keywords(_known_keywords(keywords))
     if options.debug and options.opt and platform.target.speaks_as_cuda:
         advice.warn_about_debug_and_opt()
+    if options.debug and options.lineinfo and platform.target.speaks_as_cuda:
+        advice.warn_about_debug_and_lineinfo()
 
     def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
         if isinstance(py_func, (Kernel, DeviceFunction)):

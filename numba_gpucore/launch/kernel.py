@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import pickle
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -304,12 +305,25 @@ class Kernel(KernelReports):
 class ConfiguredKernel:
     """A kernel with a launch configuration; call it with the kernel's arguments."""
 
-    __slots__ = ("_shape", "_stream", "kernel")
+    __slots__ = ("_callbacks", "_shape", "_stream", "kernel")
 
     def __init__(self, kernel: Kernel, shape: Shape, stream: Stream | None):
         self.kernel = kernel
         self._shape = shape
         self._stream = stream
+        self._callbacks: list[Callable[[Kernel, ConfiguredKernel], Any]] | None = None
+
+    @property
+    def pre_launch_callbacks(self) -> list[Callable[[Kernel, ConfiguredKernel], Any]]:
+        """Functions that are called with kernel and configuration before each launch."""
+        if self._callbacks is None:
+            self._callbacks = []
+        return self._callbacks
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._callbacks:
+            raise pickle.PicklingError("Cannot pickle configured launches with pre-launch callbacks")
+        return type(self), (self.kernel, self._shape, self._stream)
 
     @property
     def griddim(self) -> tuple[int, int, int]:
@@ -331,6 +345,9 @@ class ConfiguredKernel:
         kernel = self.kernel
         if keywords or len(args) != kernel._count or kernel._takes_all:
             args = kernel.bind(args, keywords)
+        if self._callbacks:
+            for callback in self._callbacks:
+                callback(kernel, self)
         kernel.launch(self._shape, self._stream, args)
 
 

@@ -116,7 +116,7 @@ class _PutBuilder:
             case OptionalType(item=item):
                 return self._optional_put(value, item)
             case EnumType(dtype=dtype):
-                return _on_attribute("value", self._scalar_put(value.value, dtype))
+                return _on_attribute("value", self.put_for(value.value, dtype))
             case TupleType(items=items) | NamedTupleType(items=items):
                 return self._tuple_put(value, items)
             case RecordType():

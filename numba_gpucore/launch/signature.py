@@ -23,7 +23,6 @@ from numba_gpucore.base.argtypes import (
     Layout,
     NamedTupleType,
     NoneArgType,
-    RecordType,
     ScalarType,
     TupleType,
 )
@@ -152,9 +151,11 @@ def _tuple_type(value: tuple[Any, ...], cls: type) -> ArgType:
 def _enum_type(cls: type[enum.Enum]) -> EnumType:
     types = {arg_type_of(member.value) for member in cls}
     (dtype, *others) = types
-    if others or isinstance(dtype, RecordType) or not isinstance(dtype, ScalarType):
+    if others or not isinstance(dtype, (ScalarType, TupleType)):
         names = ", ".join(sorted(map(str, types)))
-        raise ArgumentError(f"members of enum {_class_name(cls)} must all be numbers of one type, not of {names}")
+        raise ArgumentError(
+            f"members of enum {_class_name(cls)} must all be numbers of one type, or tuples, not of {names}"
+        )
     return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, issubclass(cls, enum.IntEnum))
 
 

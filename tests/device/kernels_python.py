@@ -23,6 +23,13 @@ class Colour(enum.Enum):
     GREEN = 2
 
 
+class Planet(enum.Enum):
+    """Values that are tuples."""
+
+    EARTH = (1.0, 3)
+    MARS = (0.5, 4)
+
+
 class Level(enum.IntEnum):
     LOW = 3
     HIGH = 7
@@ -93,6 +100,12 @@ def named_tuples(p, out):
     i = gpu.grid(1)
     q = Point(p.y, p.x)
     out[i] = q.x - q.y + p[0]
+
+
+def enum_of_tuples(planet, out):
+    out[0] = planet == Planet.MARS
+    out[1] = planet != Planet.EARTH
+    out[2] = planet is Planet.EARTH
 
 
 def enums(colour, level, out):
@@ -199,6 +212,13 @@ CASES = (
     Case(tuples, make_tuples, lambda pair, nested, out: {2: tuple_items(pair, nested)}, block=8),
     Case(tuple_arithmetic, lambda _rng: (of(9),), lambda out: {0: np.tile([15, 16, 17], 3)}, block=9),
     Case(named_tuples, lambda _rng: (Point(3, 10), of(4)), lambda p, out: {1: np.full(4, 10)}, block=4),
+    Case(
+        enum_of_tuples,
+        lambda _rng: (Planet.MARS, np.zeros(3, np.int32)),
+        lambda planet, out: {1: [1, 1, 0]},
+        block=1,
+        needs=frozenset({"float64"}),
+    ),
     Case(enums, lambda _rng: (Colour.GREEN, Level.HIGH, of(4)), lambda c, n, out: {2: np.full(4, 7114)}, block=4),
     Case(
         none_argument,

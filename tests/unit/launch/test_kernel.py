@@ -329,6 +329,17 @@ def test_pickle_of_a_local_kernel() -> None:
     assert (configured.griddim, configured.blockdim) == ((5, 1, 1), (8, 1, 1))
 
 
+def test_callbacks_before_launches() -> None:
+    seen = []
+    configured = jit(HOST, nothing)[3, 4]
+    configured.pre_launch_callbacks.append(lambda kernel, launch: seen.append((kernel.__name__, launch.blockdim)))
+    configured()
+    configured()
+    assert seen == [("nothing", (4, 1, 1))] * 2
+    with pytest.raises(pickle.PicklingError, match="pre-launch callbacks"):
+        pickle.dumps(configured)
+
+
 def test_pickle_of_a_global_kernel() -> None:
     assert pickle.loads(pickle.dumps(decorated_in_place)) is decorated_in_place
 

@@ -196,7 +196,7 @@ def test_mixed_enum_is_refused() -> None:
         A = 1
         B = 2.0
 
-    with pytest.raises(ArgumentError, match=r"numbers of one type, not of float64, int64"):
+    with pytest.raises(ArgumentError, match=r"numbers of one type, or tuples, not of float64, int64"):
         arg_type_of(Mixed.A)
 
 
