@@ -12,6 +12,7 @@ from numba_metal.codegen.expressions import float_literal, int_literal
 from numba_metal.codegen.ir_types import (
     Aggregate,
     ArrayType,
+    ConstBytes,
     ConstFloat,
     ConstInt,
     FloatType,
@@ -62,11 +63,13 @@ def constant_bytes(value: Value, type_: Type) -> bytes:
             if name == "bfloat":
                 return struct.pack("<f", number)[2:]
             return struct.pack({"half": "<e", "float": "<f", "double": "<d"}[name], number)
+        case ConstBytes(data=data), _:
+            return data
         case Aggregate(items=items), ArrayType(item=item):
             return b"".join(constant_bytes(each, item) for each in items)
         case Aggregate(items=items), StructType(items=types):
-            data = b""
+            fields = b""
             for index, (each, each_type) in enumerate(zip(items, types, strict=True)):
-                data = data.ljust(field_offset(type_, index), b"\0") + constant_bytes(each, each_type)
-            return data.ljust(nbytes, b"\0")
+                fields = fields.ljust(field_offset(type_, index), b"\0") + constant_bytes(each, each_type)
+            return fields.ljust(nbytes, b"\0")
     raise CannotPrint(f"a constant of type {type_}")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from numba_metal.codegen.ir_types import (
     Aggregate,
     ArrayType,
+    ConstBytes,
     ConstExpr,
     ConstFloat,
     ConstInt,
@@ -212,7 +213,7 @@ class LineReader:
         if token in "[{<":
             return self._read_aggregate(type_, token)
         if token.startswith('c"'):
-            return Aggregate(tuple(ConstInt(byte, IntType(8)) for byte in _string_bytes(token[2:-1])), type_)
+            return ConstBytes(_string_bytes(token[2:-1]), type_)
         if token in CASTS or token in BINARY or token == "getelementptr":
             return self._read_const_expr(token, type_)
         raise self.error(f"unknown constant '{token}'")
@@ -245,8 +246,12 @@ class LineReader:
         return ConstExpr(opcode, tuple(operands), type_, source_type)
 
 
+_ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
+
+
 def _string_bytes(text: str) -> bytes:
-    return re.sub(rb"\\([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode("latin-1"))
+    """The bytes of a string constant, as LLVM's printEscapedString writes them: a backslash twice, others as hex."""
+    return _ESCAPE.sub(lambda m: b"\\" if m[1] == b"\\" else bytes([int(m[1], 16)]), text.encode("latin-1"))
 
 
 def _read_float(token: str, type_: FloatType) -> ConstFloat:

@@ -180,6 +180,14 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
+class ConstBytes:
+    """A constant array of i8."""
+
+    data: bytes
+    type: Type
+
+
+@dataclass(frozen=True)
 class ConstExpr:
     """A constant expression: getelementptr and casts on addresses of globals."""
 
@@ -197,7 +205,7 @@ class Metadata:
     type: Type = OtherType("metadata")
 
 
-Value = Union[Local, GlobalRef, ConstInt, ConstFloat, Undefined, Zero, Aggregate, ConstExpr, Metadata]
+Value = Union[Local, GlobalRef, ConstInt, ConstFloat, Undefined, Zero, Aggregate, ConstBytes, ConstExpr, Metadata]
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import numba_metal as gpu
 from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_metal.codegen.helpers import has_helper, helper_text
 from numba_metal.codegen.math_helpers import MATH_HELPERS
 from numba_metal.codegen.neutral_calls import NEUTRAL
+from tests.msl import compile_msl_library
 from tests.unit.msl_ir import ENTRY, array_of, emit, header, run
 
 NUMPY = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
@@ -368,3 +370,18 @@ def test_unaligned_accesses_go_byte_by_byte():
     data = np.array([0x1122334455667788, 0], np.int64)
     out = run(msl, [data, np.zeros(2, np.int64)], 1)[1].tobytes()
     assert out == bytes(3) + bytes([0x77, 0x66, 0x55, 0x44]) + bytes(2) + bytes([0x77, 0x66, 0x55, 0x44]) + bytes(3)
+
+
+def test_constant_arrays_may_hold_every_byte():
+    """LLVM prints a backslash as two, and a quote or a byte beyond ASCII in hexadecimal."""
+    table = np.arange(256, dtype=np.uint8)[::-1].copy()
+
+    def look_up(x, out):
+        i = gpu.grid(1)
+        out[i] = table[x[i]]
+
+    library = compile_msl_library(gpu.compile_msl(look_up, "void(int64[::1], uint8[::1])"))
+    x, out = library.place(np.arange(256)), library.place(np.zeros(256, np.uint8))
+    words = np.array([x.address, 256, out.address, 256], np.uint64)
+    library.run("kernel_look_up", 1, 256, [words], resident=[x, out])
+    assert out.host.tobytes()[:256] == table.tobytes()
