@@ -1,8 +1,9 @@
 """numba.cuda's Reduce: a function of two numbers, applied to all elements of an array. Before: decorators. After:
 launch.kernel.
 
-Each thread folds the elements that lie a grid apart, each block its threads as a tree, and one more block the partial
-results. So the function should be associative and commutative, as numba.cuda asks too.
+Each block takes one stretch of the array, each of its threads the elements that lie a block apart; threads are folded
+as a tree, and one more block folds what the blocks found. So the function should be associative and commutative, as
+numba.cuda asks too. Stretches, not elements a grid apart, because a CPU walks them in its caches.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.dtypes import DType
-from numba_gpucore.language import blockDim, blockIdx, grid, gridsize, shared, syncthreads, threadIdx
+from numba_gpucore.language import blockDim, blockIdx, gridDim, shared, syncthreads, threadIdx
 from numba_gpucore.launch.device_function import DeviceFunction
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.pickling import reduce_decorated
@@ -108,20 +109,22 @@ class Reduce:
 def make_kernels(core: Any, element: DType) -> tuple[Callable[..., None], Callable[..., None]]:
     """Kernels that reduce an array to one number a block, and an array and a first number to one number.
 
-    Each block must have an element at least. `finish` runs in one block.
+    Each of b blocks must get an element, which b * (b - 1) elements suffice for. `finish` runs in one block.
     """
 
     def fold_block(values, folded):
         """Leave the block's result in folded[0]; all threads of the block must call."""
         thread = threadIdx.x
-        i = grid(1)
-        if i < values.size:
-            total = values[i]
-            for other in range(i + gridsize(1), values.size, gridsize(1)):
+        chunk = (values.size + gridDim.x - 1) // gridDim.x
+        first = blockIdx.x * chunk
+        end = min(first + chunk, values.size)
+        if first + thread < end:
+            total = values[first + thread]
+            for other in range(first + thread + blockDim.x, end, blockDim.x):
                 total = core(total, values[other])
             folded[thread] = total
         syncthreads()
-        count = min(blockDim.x, values.size - blockIdx.x * blockDim.x)
+        count = min(blockDim.x, end - first)
         while count > 1:
             half = (count + 1) // 2
             if thread + half < count:
