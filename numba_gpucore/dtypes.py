@@ -124,6 +124,14 @@ bool_ = boolean = DType("bool")
 intp, uintp = int64, uint64
 void = Void()
 
+# Numba's short names, and C's on 64-bit systems.
+b1, byte, char, uchar = bool_, uint8, int8, uint8
+i1, i2, i4, i8 = int8, int16, int32, int64
+u1, u2, u4, u8 = uint8, uint16, uint32, uint64
+f2, f4, f8, c8, c16 = float16, float32, float64, complex64, complex128
+short, ushort, intc, uintc, longlong, ulonglong = int16, uint16, int32, uint32, int64, uint64
+int_, uint, long_, ulong, size_t, ssize_t, double = int64, uint64, int64, uint64, uint64, int64, float64
+
 DTYPES: tuple[DType, ...] = (
     int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64, complex64, complex128, bool_,
 )  # fmt: skip

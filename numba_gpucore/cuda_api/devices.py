@@ -67,6 +67,21 @@ class GpuDevice:
         match = re.fullmatch(r"sm_(\d+)(\d)[a-z]?", self.arch)
         return (int(match[1]), int(match[2])) if match else _FEATURE_LEVEL
 
+    @property
+    def supports_float16(self) -> bool:
+        """True: float16 is a number type of every device."""
+        return True
+
+    @property
+    def supports_bfloat16(self) -> bool:
+        """True: bfloat16 is a number type of every device."""
+        return True
+
+    @property
+    def supports_fp8(self) -> bool:
+        """False: there are no numbers of 8 bits here."""
+        return False
+
     def reset(self) -> None:
         """Wait for the device's work. Memory lives as long as its arrays."""
         default_session().synchronize(self._launch_device)
@@ -225,6 +240,15 @@ class DeviceNames:
         session = default_session()
         device = session.open_device(self._platform, session.backend_kind(self._platform), devnum)
         return Context(self._platform, device)
+
+    def is_float16_supported(self) -> bool:
+        return self.current_device().supports_float16
+
+    def is_bfloat16_supported(self) -> bool:
+        return self.current_device().supports_bfloat16
+
+    def is_fp8_supported(self) -> bool:
+        return self.current_device().supports_fp8
 
     def synchronize(self) -> None:
         """Wait for all work of the current device; raise what kernel threads threw."""

@@ -79,6 +79,7 @@ def _array_names(arrays: Allocator) -> dict[str, Any]:
         "mapped_array": arrays.mapped_array,
         "mapped_array_like": arrays.mapped_array_like,
         "managed_array": arrays.managed_array,
+        "mapped": arrays.mapped,
         "as_cuda_array": arrays.as_cuda_array,
         "from_cuda_array_interface": arrays.from_cuda_array_interface,
         "is_cuda_array": allocate.is_cuda_array,
@@ -115,6 +116,9 @@ def _device_names(devices: DeviceNames) -> dict[str, Any]:
         "current_context": devices.current_context,
         "is_available": devices.is_available,
         "detect": devices.detect,
+        "is_float16_supported": devices.is_float16_supported,
+        "is_bfloat16_supported": devices.is_bfloat16_supported,
+        "is_fp8_supported": devices.is_fp8_supported,
         "synchronize": devices.synchronize,
         "close": devices.close,
     }

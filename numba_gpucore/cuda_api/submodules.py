@@ -25,6 +25,7 @@ FORWARDED = {
     "datamodel": ("numba.core.datamodel",),
     "cpython": ("numba.cpython",),
     "misc": ("numba.misc",),
+    "literal": ("numba.misc.literal",),
     "np": ("numba.np",),
     "cgutils": ("numba.core.cgutils",),
     "config": ("numba.core.config",),
@@ -82,6 +83,17 @@ _OWN = {
     "random": "numba_gpucore.cuda_api.random:module_names",
     "testing": "numba_gpucore.cuda_api.testing:module_names",
     "vectorizers": "numba_gpucore.cuda_api.ufunc_targets:vectorizers",
+}
+
+
+#: Names of the package that are Numba's own, as "module:NAME".
+_NUMBA_NAMES = {
+    "deferred_type": "numba.core.types:deferred_type",
+    "ffi": "numba.core.types:ffi",
+    "ffi_forced_object": "numba.core.types:ffi_forced_object",
+    "literal_unroll": "numba:literal_unroll",
+    "none": "numba.core.types:none",
+    "optional": "numba.core.types:optional",
 }
 
 
@@ -184,7 +196,11 @@ def find_numba_tests(name: str) -> ModuleSpec | None:
 
 
 def late_name(package_name: str, name: str) -> Any:
-    """A module below numba.cuda as an attribute of the package, such as `random`. Raises AttributeError."""
+    """An attribute of the package that is made when it is asked for: a module below numba.cuda, such as `random`, or a
+    name of Numba's. Raises AttributeError."""
+    if name in _NUMBA_NAMES:
+        source, _, attribute = _NUMBA_NAMES[name].partition(":")
+        return getattr(importlib.import_module(source), attribute)
     module = None if name.startswith("_") else make_submodule(name, sys.modules[package_name])
     if module is None:
         raise AttributeError(f"module {package_name!r} has no attribute {name!r}")

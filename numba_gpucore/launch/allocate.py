@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.foreign import (
@@ -26,7 +27,7 @@ from numba_gpucore.launch.foreign import (
 from numba_gpucore.launch.mapped import HostBlock, MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.staging import bytes_at
+from numba_gpucore.launch.staging import array_address, bytes_at
 from numba_gpucore.launch.streams import check_stream
 
 Host = TypeVar("Host", bound=np.ndarray)
@@ -172,6 +173,32 @@ class Allocator:
                 if lock is not None and high > low:
                     locks.callback(lock(array.__array_interface__["data"][0] + low, high - low))
             yield
+
+    @contextmanager
+    def mapped(
+        self, *arylist: np.ndarray, stream: Any = 0, portable: bool = False, wc: bool = False
+    ) -> Iterator[DeviceArray | list[DeviceArray]]:
+        """Host arrays as device arrays during a `with` block; one array is given alone, several as a list.
+
+        The same memory where the device can use the host's, else copies that are brought back at the end.
+        """
+        device = default_session().current_device(self._platform)
+        shares = device.uses_host_memory
+        views = [self._view_of_host(device, array) if shares else self.to_device(array, stream) for array in arylist]
+        try:
+            yield views[0] if len(views) == 1 else views
+        finally:
+            for view, array in zip(views, arylist, strict=True):
+                if not shares:
+                    view.copy_to_host(array, stream)
+                view._stream(stream).wait()
+
+    def _view_of_host(self, device: Device, array: np.ndarray) -> DeviceArray:
+        view = ForeignView(array_address(array), array.shape, array.strides, array.dtype, not array.flags.writeable)
+        stream = default_session().default_stream(device)
+        return DeviceArray(
+            device, BorrowedMemory(view, array), view.shape, view.strides, view.dtype, stream, view.address
+        )
 
 
 class BorrowedMemory:

@@ -102,6 +102,19 @@ def test_metal_takes_device_arrays_as_arguments_only() -> None:
         kernel[1, 1]()
 
 
+def test_mapped_host_arrays_are_device_arrays() -> None:
+    @gpu.jit
+    def kernel(x, y):
+        x[gpu.grid(1)] *= 2
+        y[gpu.grid(1), 0] = 5
+
+    x, y = np.arange(4), np.asfortranarray(np.zeros((4, 2)))
+    with gpu.mapped(x, y) as (device_x, device_y):
+        kernel[1, 4](device_x, device_y)
+    np.testing.assert_array_equal(x, [0, 2, 4, 6])
+    np.testing.assert_array_equal(y, [[5, 0]] * 4)
+
+
 @pytest.mark.parametrize(("as_array", "expected"), [(carray, [1, 2, 3, 4]), (farray, [1, 3, 2, 4])])
 def test_pointers_are_passed_as_integers_and_device_arrays(as_array, expected) -> None:
     @gpu.jit(types.void(types.CPointer(types.float32), types.int64[::1]))

@@ -328,6 +328,17 @@ def test_foreign_arrays_bring_their_stream() -> None:
         default_session().find_stream(array.device, 12345)
 
 
+def test_mapped_block() -> None:
+    one, two = np.arange(4), np.asfortranarray(np.zeros((2, 3)))
+    with ARRAYS.mapped(one) as view:
+        view[1] = 9
+    with ARRAYS.mapped(one, two) as views:
+        views[0][0] = 7
+        views[1][:] = 5
+    np.testing.assert_array_equal(one, [7, 9, 2, 3])
+    assert (two == 5).all()
+
+
 def test_mapped_arrays_are_numpy_arrays() -> None:
     array = HOST_ARRAYS.mapped_array((2, 3), np.float32)
     assert isinstance(array, MappedArray)
