@@ -13,8 +13,7 @@ from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.assemble import assemble_ptx
 from numba_ptxplus.codegen.disassemble import disassemble_cubin
 from numba_ptxplus.codegen.emit import emit_ptx
-from numba_ptxplus.codegen.legalize import legalize_module
-from numba_ptxplus.codegen.printing import PRINT_INTRINSICS
+from numba_ptxplus.codegen.legalize import legalize_module, module_has_mailbox
 from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, DeviceCode
 
 
@@ -41,7 +40,7 @@ class PtxCodegen:
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         return (
             (FACT_COOPERATIVE, int("gpu.barrier.grid" in job.intrinsics)),
-            (FACT_THROWS, int(bool(job.intrinsics & {"gpu.throw", *PRINT_INTRINSICS}))),
+            (FACT_THROWS, int(module_has_mailbox(module))),
         )
 
 

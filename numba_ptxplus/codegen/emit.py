@@ -15,6 +15,7 @@ from numba_ptxplus.codegen.rewrites import (
     scope_atomics,
     strip_call_numbers,
     strip_linkage_tags,
+from numba_ptxplus.codegen.merge_guards import merge_guards
 )
 from numba_ptxplus.codegen.selection import check_selection
 
@@ -26,6 +27,6 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     if options.debug or options.lineinfo:
         text = strip_linkage_tags(merge_compile_units(text))
     if options.opt:
-        text = merge_address_sums(text)
+        text = merge_guards(merge_address_sums(text))
     ptx = strip_call_numbers(target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text)))
     return merge_ptx(keep_barrier_loops_rolled(ptx) if options.opt else ptx, job.linked_code)

@@ -45,6 +45,7 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
     _link_libdevice(module, job)
     _make_internal(module, job)
     optimise(module, job)
+    _drop_unused_mailbox(module, job)
 
 
 def _link(module: llvm.ModuleRef, text: str) -> None:
@@ -118,6 +119,25 @@ def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
     for variable in module.global_variables:
         if not variable.is_declaration and variable.name not in _EXPORTED and variable.name != DYNAMIC_SHARED:
             variable.linkage = "internal"
+
+
+def _drop_unused_mailbox(module: llvm.ModuleRef, job: Job) -> None:
+    """Remove the driver's variables where LLVM has proved that no check can fail."""
+    if not module_has_mailbox(module) or len(re.findall(rf"@{MAILBOX_VARIABLE}\b", str(module))) > 1:
+        return
+    for name in _EXPORTED:
+        module.get_global_variable(name).linkage = "internal"
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_global_dead_code_eliminate_pass()
+    manager.run(
+        module,
+        llvm.create_pass_builder(target_machine(machine_spec(job)), llvm.create_pipeline_tuning_options(speed_level=0)),
+    )
+
+
+def module_has_mailbox(module: llvm.ModuleRef) -> bool:
+    """Whether threads of the program can throw or print."""
+    return any(variable.name == MAILBOX_VARIABLE for variable in module.global_variables)
 
 
 def _is_noinline(function: llvm.ValueRef) -> bool:

@@ -45,6 +45,16 @@ def write_second_axis(x):
     x[1, gpu.threadIdx.x + 4] = 1
 
 
+def first_of_three_axes(x):
+    i = gpu.threadIdx.x
+    x[i, i + 3, i + 9] = 1
+
+
+def last_of_three_axes(x):
+    i = gpu.threadIdx.x
+    x[i, i + 1, i - 5] = 1
+
+
 def negative_that_wraps_not(x):
     x[-gpu.threadIdx.x - 5] = 1
 
@@ -129,6 +139,8 @@ def after_loop(x, n):
 BOUNDS = [
     (read_past_end, (zeros(8), zeros(8)), (8, 0, 8)),
     (write_second_axis, (zeros(2, 4),), (4, 1, 4)),
+    (first_of_three_axes, (zeros(2, 3, 4),), (3, 1, 3)),
+    (last_of_three_axes, (zeros(2, 3, 4),), (-5, 2, 4)),
     (negative_that_wraps_not, (zeros(4),), (-5, 0, 4)),
     (local_array, (zeros(5),), (3, 0, 3)),
     (shared_array, (zeros(5),), (3, 1, 3)),

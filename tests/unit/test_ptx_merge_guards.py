@@ -1,0 +1,80 @@
+"""Checks in a row become one branch, and the thread still throws at the first that fails."""
+
+from __future__ import annotations
+
+import re
+
+import llvmlite.binding as llvm
+
+from numba_ptxplus.codegen.merge_guards import merge_guards
+
+THROWS = "\n".join(
+    f"""throw.{site}:
+  %box.{site} = load ptr addrspace(1), ptr addrspace(1) @numba_gpu_mailbox
+  store i32 {site}, ptr addrspace(1) %box.{site}
+  br label %end"""
+    for site in (1, 2, 3)
+)
+#: Three axes; the second comparison is true where the check fails, and a phi knows from where each way comes.
+GUARDS = f"""@numba_gpu_mailbox = addrspace(1) externally_initialized global ptr addrspace(1) null
+
+define void @kernel(i64 %i, i64 %j, i64 %k, i64 %n, ptr %x) {{
+entry:
+  %c1 = icmp ult i64 %i, %n
+  br i1 %c1, label %second, label %throw.1, !prof !0
+second:
+  %j2 = add nuw i64 %j, 1
+  %c2 = icmp uge i64 %j2, %n
+  br i1 %c2, label %throw.2, label %third, !prof !0
+third:
+  %c3 = icmp ult i64 %k, %n
+  br i1 %c3, label %work, label %throw.3
+work:
+  %from = phi i32 [ 7, %third ]
+  store i32 %from, ptr %x
+  br label %end
+{THROWS}
+end:
+  ret void
+}}
+
+!0 = !{{!"branch_weights", i32 2000, i32 1}}
+"""
+
+
+def branches(text: str) -> list[str]:
+    return re.findall(r"br i1 .*", text)
+
+
+def test_checks_in_a_row_become_one_branch():
+    merged = merge_guards(GUARDS)
+    llvm.parse_assembly(merged).verify()
+    body = merged[merged.index("entry:") :]
+    way = body[: body.index("work:")]
+    assert len(branches(way)) == 1
+    assert "%from = phi i32 [ 7, %entry ]" in merged
+    # Each throw is reached from one place, in the order of the checks.
+    cold = merged[merged.index("guard.0.failed.0:") :]
+    assert re.findall(r"%throw\.\d", cold) == ["%throw.1", "%throw.2", "%throw.3"]
+    assert cold.count("asm ") == 2
+
+
+def test_what_stands_between_stays():
+    """A store between two checks is seen by others although the second fails, so these are not joined."""
+    stored = GUARDS.replace("  %j2 = add", "  store i32 1, ptr %x\n  %j2 = add")
+    merged = merge_guards(stored)
+    llvm.parse_assembly(merged).verify()
+    assert len(branches(merged)) == len(branches(GUARDS))
+    assert merged.index("icmp ult i64 %i") < merged.index("store i32 1") < merged.index("icmp uge i64 %j2")
+
+
+def test_a_check_with_other_ways_to_it_stays():
+    text = GUARDS.replace("  br label %end\nthrow.1:", "  br label %second\nthrow.1:")
+    merged = merge_guards(text)
+    llvm.parse_assembly(merged).verify()
+    assert "second:" in merged
+
+
+def test_text_without_a_mailbox_is_as_it_was():
+    text = GUARDS.replace("numba_gpu_mailbox", "another")
+    assert merge_guards(text) == text
