@@ -128,12 +128,17 @@ def test_stream(gpu, subtract) -> None:
     np.testing.assert_array_equal(subtract(CUBE, 1, stream=stream), CUBE - 1)
 
 
-@pytest.mark.parametrize("count", [1, 2, BLOCK + 1, 5000])
-def test_reduce_method(count: int, gpu) -> None:
+@pytest.fixture(scope="module")
+def add(gpu):
     @gpu.vectorize(["int32(int32, int32)"])
     def add(a, b):
         return a + b
 
+    return add
+
+
+@pytest.mark.parametrize("count", [1, 2, BLOCK + 1, 5000])
+def test_reduce_method(count: int, gpu, add) -> None:
     values = np.arange(count, dtype=np.int32)
     total = add.reduce(values)
     assert (total, total.dtype) == (values.sum(), np.int32)
