@@ -304,7 +304,7 @@ def package(request):
 def test_replay_changes_no_memory(package):
     """The failing thread has stored before it failed; run again, it must not store twice."""
 
-    @package.jit
+    @package.jit(boundscheck=True)
     def kernel(x, y):
         i = package.grid(1)
         x[i] += 1
@@ -320,7 +320,7 @@ def test_replay_changes_no_memory(package):
 def test_replay_of_a_loop_that_waits_for_its_own_store_ends(package):
     """Without its stores the loop has no end: the details may stay unknown, and the message says so."""
 
-    @package.jit
+    @package.jit(boundscheck=True)
     def kernel(x, n):
         while x[0] < 3:
             x[0] += 1

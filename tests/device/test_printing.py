@@ -139,6 +139,7 @@ def test_overflow_says_how_many_lines_were_lost(package, capsys):
     fits = RING_WORDS // (RECORD_HEAD_WORDS + 2)
     for _ in range(2):
         kernel[1, 1](fits + 5)
+        package.synchronize()
         *lines, last = capsys.readouterr().out.splitlines()
         assert lines == [str(i) for i in range(fits)]
         assert last.endswith("5 lines lost, the buffer for print was full; synchronize more often]")

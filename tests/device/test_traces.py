@@ -46,7 +46,7 @@ def test_throw_in_the_kernel_itself(gpu):
     def kernel(x):
         x[12] = 1
 
-    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    message, frames = fails(gpu.jit(boundscheck=True)(kernel), np.zeros(4, np.float32))
     line = line_of(kernel, "x[12]")
     assert f"({HERE}:{line}), block (0, 0, 0)" in message
     assert frames[-1] == (HERE, line, kernel.__qualname__)
@@ -62,7 +62,7 @@ def test_throw_two_calls_deep_names_both_call_sites(gpu):
     def kernel(x):
         x[0] = outer(x, 0)
 
-    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    message, frames = fails(gpu.jit(boundscheck=True)(kernel), np.zeros(4, np.float32))
     lines = [line_of(kernel, "= outer"), line_of(outer.py_func, "return inner"), line_of(load, "i + 10")]
     assert f"({HERE}:{lines[2]}, in device function 'load' called at {HERE}:{lines[1]} in '" in message
     assert f"' called at {HERE}:{lines[0]}), block" in message
@@ -77,7 +77,7 @@ def test_two_ways_to_one_site_are_both_named(gpu):
         x[0] = inner(x, 0)
         x[1] = inner(x, 1)
 
-    message, _frames = fails(gpu.jit(kernel), np.zeros(4))
+    message, _frames = fails(gpu.jit(boundscheck=True)(kernel), np.zeros(4, np.float32))
     first, second = line_of(kernel, "inner(x, 0)"), line_of(kernel, "inner(x, 1)")
     assert f"called at {HERE}:{first} or " in message
     assert f"called at {HERE}:{second})" in message
@@ -90,7 +90,7 @@ def test_throw_inside_numba_is_told_at_the_users_line(gpu):
         for i in range(0, 3, int(x[0])):
             x[1] = i
 
-    message, frames = fails(gpu.jit(kernel), np.zeros(4))
+    message, frames = fails(gpu.jit(boundscheck=True)(kernel), np.zeros(4, np.float32))
     line = line_of(kernel, "range(")
     assert f"{HERE}:{line}" in message
     assert frames[-1][:2] == (HERE, line)
