@@ -17,7 +17,7 @@ def round_to_digits(x, ndigits, whole_from):
     if not math.isfinite(x):
         return x
     if ndigits >= 0:
-        exact = min(ndigits, _EXACT_DIGITS)
+        exact = ndigits if ndigits < _EXACT_DIGITS else _EXACT_DIGITS
         power, rest = 10.0**exact, 10.0 ** (ndigits - exact)
         scaled = (x * power) * rest
         if abs(scaled) >= whole_from:

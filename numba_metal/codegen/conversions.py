@@ -9,7 +9,7 @@ from numba_metal.codegen.addresses import pointer
 from numba_metal.codegen.expressions import Expr, binary, call, conditional, convert, int_literal, int_type, reinterpret
 from numba_metal.codegen.int_instructions import wrap
 from numba_metal.codegen.ir_types import FloatType, Instr, IntType, Local, PointerType
-from numba_metal.codegen.values import Values
+from numba_metal.codegen.values import CannotPrint, Values
 
 
 def extend_sign(values: Values, instr: Instr) -> Expr:
@@ -56,6 +56,17 @@ def int_to_float(values: Values, instr: Instr) -> Expr:
     if "nneg" in instr.flags:
         return convert(values.expr(operand), type_)
     return convert(values.signed(operand) if instr.opcode[0] == "s" else values.unsigned(operand), type_)
+
+
+def saturate_float(values: Values, instr: Instr) -> Expr:
+    """`llvm.fpto{s,u}i.sat`: the nearest integer, 0 for NaN."""
+    bits = values.int_bits(instr.type)
+    if bits not in (8, 16, 32, 64):
+        raise CannotPrint(f"the saturating conversion to {bits}-bit integers")
+    type_ = int_type(bits, signed="fptosi" in instr.detail)
+    values.check_type(instr.operands[0].type)
+    helper = values.helper(f"float_to_{type_}")
+    return call(helper, convert(values.expr(instr.operands[0]), "float"), type_=type_)
 
 
 def float_to_int(values: Values, instr: Instr) -> Expr:

@@ -15,9 +15,12 @@ from numba_metal.codegen.print_helpers import PRINT_HELPERS
 from numba_metal.codegen.wide_integers import WIDE_HELPERS
 
 _UNSIGNED = {"int": "uint", "long": "ulong", "uint": "uint", "ulong": "ulong"}
-_BITS = {"uchar": 8, "ushort": 16, "uint": 32, "ulong": 64, "int": 32, "long": 64}
-_MIN = {"int": "(-2147483647 - 1)", "long": "(-9223372036854775807L - 1)"}
-_MAX = {"int": "2147483647", "long": "9223372036854775807L", "uint": "4294967295u", "ulong": "18446744073709551615UL"}
+_BITS = {"uchar": 8, "ushort": 16, "uint": 32, "ulong": 64, "char": 8, "short": 16, "int": 32, "long": 64}
+_MIN = {"char": "-128", "short": "-32768", "int": "(-2147483647 - 1)", "long": "(-9223372036854775807L - 1)"}
+_MAX = {
+    "char": "127", "short": "32767", "int": "2147483647", "long": "9223372036854775807L",
+    "uchar": "255", "ushort": "65535", "uint": "4294967295u", "ulong": "18446744073709551615UL",
+}  # fmt: skip
 
 
 def _divide(kind: str, type_: str) -> str:

@@ -35,8 +35,15 @@ _SIGNED_USES = frozenset("sdiv srem ashr sext sitofp".split())
 _UNSIGNED_USES = frozenset("udiv urem lshr zext uitofp".split())
 _WRAPPING = frozenset("add sub mul shl".split())
 _BYTE = "uchar"
-#: Flags of arithmetic that cannot wrap. Numba gives nsw alone to whatever the user adds; nuw only LLVM's proofs give.
-PROVED = frozenset(("nuw", "nsw"))
+_PROVED = frozenset(("nuw", "nsw"))
+
+
+def cannot_wrap(instr: Instr) -> bool:
+    """True where the flags come from LLVM's proofs. Numba gives nsw alone to whatever the user computes, LLVM
+    adds nuw where it proves that; so both are taken for a proof, but not for products of variables: those of two 32-bit
+    numbers are nuw and can be 2**63 or more."""
+    is_product = instr.opcode == "mul" and not any(isinstance(operand, ConstInt) for operand in instr.operands)
+    return _PROVED <= instr.flags and not is_product
 
 
 def resolve_address(selection: Selection, value: Value) -> Address:
@@ -161,7 +168,7 @@ def _vote_on_signs(selection: Selection) -> Counter[str]:
             weight = _sign_of_use(instr)
             for name in names:
                 votes[name] += weight
-            if instr.opcode in _WRAPPING and instr.name is not None and not PROVED <= instr.flags:
+            if instr.opcode in _WRAPPING and instr.name is not None and not cannot_wrap(instr):
                 votes[instr.name] -= 1
     return votes
 
@@ -174,7 +181,7 @@ def _sign_of_use(instr: Instr) -> int:
     if instr.opcode in _UNSIGNED_USES and "nneg" not in instr.flags:
         return -1
     if instr.opcode in _WRAPPING:
-        return 0 if PROVED <= instr.flags else -1
+        return 0 if cannot_wrap(instr) else -1
     if instr.opcode == "call" and instr.detail.startswith(("llvm.s", "llvm.abs", "llvm.u")):
         return -1 if instr.detail.startswith("llvm.u") else 1
     return 0

@@ -20,7 +20,7 @@ from numba_metal.codegen.expressions import (
     logical_not,
     unary,
 )
-from numba_metal.codegen.infer_types import PROVED
+from numba_metal.codegen.infer_types import cannot_wrap
 from numba_metal.codegen.ir_types import ConstInt, Instr, IntType, Local, PointerType, Value, Zero
 from numba_metal.codegen.values import Values
 
@@ -50,7 +50,7 @@ def print_arithmetic(values: Values, instr: Instr) -> Expr:
         return binary("!=", values.expr(left), values.expr(right), "bool")
     if isinstance(right, ConstInt) and right.value < 0 and operator == "+" and right.value != -(1 << (bits - 1)):
         operator, right = "-", ConstInt(-right.value, right.type)
-    if PROVED <= instr.flags and bits in (32, 64) and _has_signed_operand(values, left, right):
+    if cannot_wrap(instr) and bits in (32, 64) and _has_signed_operand(values, left, right):
         a, b = values.signed(left), values.signed(right)
         return binary(operator, a, b, a.type)
     if isinstance(left, ConstInt) and left.value == 0 and operator == "-" and bits in (32, 64):

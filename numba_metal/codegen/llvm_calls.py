@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from numba_metal.codegen.conversions import saturate_float
 from numba_metal.codegen.expressions import Expr, binary, call, convert, int_literal, int_type, logical_not
 from numba_metal.codegen.ir_types import ConstInt, Instr
 from numba_metal.codegen.values import CannotPrint, Values
@@ -168,6 +169,8 @@ _LLVM: dict[str, Printer] = {
     "floor": _float_function("floor"),
     "fma": _float_function("fma"),
     "fmuladd": _multiply_add,
+    "fptosi.sat": saturate_float,
+    "fptoui.sat": saturate_float,
     "fshl": _funnel_shift("left"),
     "fshr": _funnel_shift("right"),
     "is.fpclass": _float_class,

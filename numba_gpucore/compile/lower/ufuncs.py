@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from llvmlite import ir
 
-from numba_gpucore.compile.lower import division, float_math, power
+from numba_gpucore.compile.lower import division, float_math, integers, power
 from numba_gpucore.compile.numba_api import templates, types, ufunc_db
 from numba_gpucore.runtime import complex_math, integer_math, real_math
 
@@ -33,6 +33,13 @@ DIVISIONS = {
     np.remainder: division.lower_real_mod,
     np.floor_divide: division.lower_real_floordiv,
     np.divmod: division.lower_real_divmod,
+}
+INTEGERS = {
+    np.remainder: integers.lower_modulo,
+    np.floor_divide: integers.lower_floor_divide,
+    np.divmod: integers.lower_divmod,
+    np.left_shift: integers.lower_left_shift,
+    np.right_shift: integers.lower_right_shift,
 }
 COMPLEX = {
     np.arccos: cmath.acos, np.arccosh: cmath.acosh, np.arcsin: cmath.asin, np.arcsinh: cmath.asinh,
@@ -60,6 +67,8 @@ def _ufunc_table():
         _fill(table, ufunc, REAL_LETTERS, _real_loop(name))
     for ufunc, loop in DIVISIONS.items():
         _fill(table, ufunc, REAL_LETTERS, loop)
+    for ufunc, loop in INTEGERS.items():
+        _fill(table, ufunc, INTEGER_LETTERS, loop)
     for ufunc, function in COMPLEX.items():
         _fill(table, ufunc, COMPLEX_LETTERS, _python_loop(_called(function)))
     for ufunc, function in OWN_COMPLEX.items():

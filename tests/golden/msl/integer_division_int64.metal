@@ -30,59 +30,27 @@ kernel void kernel_integer_division(constant Args& args [[buffer(0)]],
     // integer_division +2
     if (i < args.x_size) {
         // integer_division +3
-        long loaded = args.x[i];
-        long quot = args.y[i];
-        long quot_2;
-        if (quot == 0L) {
-            quot_2 = 0L;
-        } else {
-            if (loaded != (-9223372036854775807L - 1) || quot != -1L) {
-                ulong v = ulong(divide_long(loaded, quot));
-                ulong v_2 = ulong(loaded) - v * ulong(quot);
-                quot_2 = long(v + ulong(v_2 != 0UL && long(v_2 ^ ulong(quot)) < 0L ? -1L : 0L));
-            } else {
-                quot_2 = 0L;
-            }
-        }
-        args.out[i] = quot_2;
+        ulong loaded = ulong(args.x[i]);
+        ulong loaded_2 = ulong(args.y[i]);
+        long v = long(loaded_2 + 1UL < 2UL ? 1UL : loaded_2);
+        ulong v_2 = ulong(divide_long(long(loaded), v));
+        ulong v_3 = loaded - v_2 * ulong(v);
+        args.out[i] = long(loaded_2 == 0UL ? 0UL : (loaded_2 == 18446744073709551615UL ? 0UL - loaded : v_2 + ulong(v_3 != 0UL && (v ^ long(v_3)) < 0L ? -1L : 0L)));
         // integer_division +4
-        long loaded_2 = args.x[i];
-        long quot_3 = args.y[i];
-        long rem;
-        if (quot_3 == 0L) {
-            rem = 0L;
-        } else {
-            if (loaded_2 != (-9223372036854775807L - 1) || quot_3 != -1L) {
-                ulong v_3 = ulong(remainder_long(loaded_2, quot_3));
-                rem = long(ulong(v_3 != 0UL && long(v_3 ^ ulong(quot_3)) < 0L ? quot_3 : 0L) + v_3);
-            } else {
-                rem = 0L;
-            }
-        }
-        args.out[args.out_shape_1 + i] = rem;
+        ulong loaded_3 = ulong(args.y[i]);
+        long v_4 = long(loaded_3 + 1UL < 2UL ? 1UL : loaded_3);
+        ulong v_5 = ulong(remainder_long(args.x[i], v_4));
+        args.out[args.out_shape_1 + i] = long(ulong(v_5 != 0UL && (v_4 ^ long(v_5)) < 0L ? v_4 : 0L) + v_5);
         // integer_division +5
-        long loaded_3 = args.x[i];
-        long quot_4 = args.y[i];
-        long quot_5;
-        long rem_2;
-        if (quot_4 == 0L) {
-            quot_5 = 0L;
-            rem_2 = 0L;
-        } else {
-            if (loaded_3 != (-9223372036854775807L - 1) || quot_4 != -1L) {
-                ulong v_4 = ulong(divide_long(loaded_3, quot_4));
-                ulong v_5 = ulong(loaded_3) - v_4 * ulong(quot_4);
-                bool v_6 = v_5 != 0UL && long(v_5 ^ ulong(quot_4)) < 0L;
-                quot_5 = long(v_4 + ulong(v_6 ? -1L : 0L));
-                rem_2 = long(ulong(v_6 ? quot_4 : 0L) + v_5);
-            } else {
-                quot_5 = 0L;
-                rem_2 = 0L;
-            }
-        }
+        ulong loaded_4 = ulong(args.x[i]);
+        ulong loaded_5 = ulong(args.y[i]);
+        long v_6 = long(loaded_5 + 1UL < 2UL ? 1UL : loaded_5);
+        ulong v_7 = ulong(divide_long(long(loaded_4), v_6));
+        ulong v_8 = loaded_4 - v_7 * ulong(v_6);
+        bool v_9 = v_8 != 0UL && (v_6 ^ long(v_8)) < 0L;
         // integer_division +6
-        args.out[args.out_shape_1 * 2L + i] = quot_5;
+        args.out[args.out_shape_1 * 2L + i] = long(loaded_5 == 0UL ? 0UL : (loaded_5 == 18446744073709551615UL ? 0UL - loaded_4 : v_7 + ulong(v_9 ? -1L : 0L)));
         // integer_division +7
-        args.out[args.out_shape_1 * 3L + i] = rem_2;
+        args.out[args.out_shape_1 * 3L + i] = long(ulong(v_9 ? v_6 : 0L) + v_8);
     }
 }

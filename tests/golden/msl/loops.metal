@@ -7,7 +7,7 @@ struct Args {
     long out_size;
 };
 
-constant long table[3] = {1L, 10L, 100L};
+constant ulong table[3] = {1UL, 10UL, 100UL};
 
 kernel void kernel_loops(constant Args& args [[buffer(0)]],
                          uint3 gid [[thread_position_in_grid]])
@@ -60,13 +60,13 @@ kernel void kernel_loops(constant Args& args [[buffer(0)]],
             n = ulong(n_2);
         }
     }
-    long v_4 = 0L;
+    ulong v_4 = 0UL;
     do {
         // loops +18
-        total_2 = ulong((v_4 + 1L) * v_4 * table[v_4]) + total_2;
+        total_2 = (v_4 + 1UL) * v_4 * table[long(v_4)] + total_2;
         // loops +17
-        v_4 = v_4 + 1L;
-    } while (v_4 != 3L);
+        v_4 = v_4 + 1UL;
+    } while (v_4 != 3UL);
     // loops +19
     args.out[i] = long(total_2);
 }

@@ -15,7 +15,7 @@ kernel void kernel_thread_numbers(constant Args& args [[buffer(0)]],
                                   uint3 grid_size [[threadgroups_per_grid]])
 {
     // thread_numbers +2
-    ulong v = ulong(long(group_size.x) * long(group.x) + long(tid.x)) * ulong(args.out_shape_1);
+    ulong v = ulong(long(ulong(group_size.x) * ulong(group.x)) + long(tid.x)) * ulong(args.out_shape_1);
     args.out[long(v)] = int(tid.x);
     // thread_numbers +3
     args.out[long(v + 1UL)] = int(group.x);

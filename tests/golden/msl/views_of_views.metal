@@ -23,12 +23,12 @@ kernel void kernel_views_of_views(constant Args& args [[buffer(0)]],
     ulong v_4 = ulong(args.stack_shape_2) * ulong(args.stack_shape_1);
     ulong v_5 = v_2 * v_4;
     bool v_6 = false;
-    long v_7 = 0L;
+    ulong v_7 = 0UL;
     while (true) {
         // views_of_views +5
         if (args.stack_shape_1 >= 1L) {
-            ulong v_8 = v_3 * ulong(v_7 | v);
-            long v_9 = v_7 * long(v_4);
+            ulong v_8 = v_3 * (v_7 | ulong(v));
+            ulong v_9 = v_7 * v_4;
             ulong v_10 = 0UL;
             while (true) {
                 long v_11 = long(v_10 + 1UL);
@@ -42,7 +42,7 @@ kernel void kernel_views_of_views(constant Args& args [[buffer(0)]],
                     long v_16 = 0L;
                     do {
                         // views_of_views +8
-                        args.out[long(v_8 + v_15 + ulong(v_16))] = args.stack[long(v_5 + ulong(v_9) + v_13 + v_12 + ulong(v_16))] * 10.0f;
+                        args.out[long(v_8 + v_15 + ulong(v_16))] = args.stack[long(v_5 + v_9 + v_13 + v_12 + ulong(v_16))] * 10.0f;
                         // views_of_views +7
                         v_16 = v_16 + 1L;
                     } while (v_14 != v_16);
@@ -57,6 +57,6 @@ kernel void kernel_views_of_views(constant Args& args [[buffer(0)]],
         if (v_6)
             break;
         v_6 = true;
-        v_7 = 1L;
+        v_7 = 1UL;
     }
 }

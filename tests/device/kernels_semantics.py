@@ -1,0 +1,239 @@
+"""What integers do at their edges, alike on every device: NumPy's results, or the choice that docs/math.md states.
+
+Operators compute in int64 or uint64, as Numba types them; NumPy's ufuncs compute in the type of their arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numba_gpucore import language as gpu
+from tests.device.catalogue import Case
+
+INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+BLOCK = 192
+
+
+def edges(dtype) -> np.ndarray:
+    info = np.iinfo(dtype)
+    negative = [info.min + 1, -1, -2, -3, -7] if info.min else []
+    return np.array([info.min, *negative, 0, 1, 2, 3, 7, info.max - 1, info.max], dtype)
+
+
+def word(dtype) -> type:
+    """The type that operators compute in."""
+    return np.uint64 if np.dtype(dtype).kind == "u" else np.int64
+
+
+def pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.meshgrid(first, second)
+    return x.ravel().copy(), y.ravel().copy()
+
+
+def divisions(x, y, words, own):
+    i = gpu.grid(1)
+    if i < x.size:
+        words[0, i] = x[i] // y[i]
+        words[1, i] = x[i] % y[i]
+        quotient, remainder = divmod(x[i], y[i])
+        words[2, i] = quotient
+        words[3, i] = remainder
+        own[0, i] = np.floor_divide(x[i], y[i])
+        own[1, i] = np.remainder(x[i], y[i])
+
+
+def expect_divisions(x, y, words, own):
+    """NumPy gives 0 for division by 0, and MIN for MIN // -1."""
+    with np.errstate(all="ignore"):
+        wide = np.divmod(x.astype(words.dtype), y.astype(words.dtype))
+        return {2: np.stack([*wide, *wide]), 3: np.stack(np.divmod(x, y))}
+
+
+def shifts(x, n, words, own):
+    i = gpu.grid(1)
+    if i < x.size:
+        words[0, i] = x[i] << n[i]
+        words[1, i] = x[i] >> n[i]
+        own[0, i] = np.left_shift(x[i], n[i])
+        own[1, i] = np.right_shift(x[i], n[i])
+
+
+def expect_shifts(x, n, words, own):
+    """NumPy shifts everything out from the width on, and by negative counts."""
+    wide, counts = x.astype(words.dtype), n.astype(words.dtype)
+    rows = np.stack([np.left_shift(wide, counts), np.right_shift(wide, counts)])
+    return {2: rows, 3: np.stack([np.left_shift(x, n), np.right_shift(x, n)])}
+
+
+def true_division(x, y, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[i] = x[i] / y[i]
+
+
+def expect_true_division(x, y, out):
+    with np.errstate(all="ignore"):
+        return {2: (x / y).astype(out.dtype)}
+
+
+def powers(x, n, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[0, i] = x[i] ** n[i]
+        out[1, i] = x[i] ** 3
+
+
+def expect_powers(x, n, out):
+    """Numba's choice for negative exponents, where NumPy raises: what truncation leaves, and MIN for 0."""
+    wide, exponents = x.astype(out.dtype), n.astype(out.dtype)
+    rows = wide ** np.where(exponents < 0, 0, exponents)
+    inverse = np.where(wide == 1, 1, np.where(wide == -1, 1 - 2 * (exponents & 1), 0)) if n.dtype.kind == "i" else 0
+    of_zero = np.iinfo(out.dtype).min
+    rows = np.where(exponents < 0, np.where(wide == 0, of_zero, inverse), rows)
+    return {2: np.stack([rows, wide**3])}
+
+
+def from_floats(x, signed, unsigned, i32, u32, i16, u16, i8, u8):
+    i = gpu.grid(1)
+    if i < x.size:
+        signed[i] = int(x[i])
+        unsigned[i] = x[i]
+        i32[i] = np.int32(x[i])
+        u32[i] = x[i]
+        i16[i] = x[i]
+        u16[i] = np.uint16(x[i])
+        i8[i] = x[i]
+        u8[i] = x[i]
+
+
+def saturated(x: float, dtype) -> int:
+    """Towards zero; the nearest integer of the type, 0 for NaN. Source: LLVM Language Reference, "llvm.fptosi.sat"."""
+    info = np.iinfo(dtype)
+    if np.isnan(x):
+        return 0
+    return info.max if x >= float(info.max) + 1 else max(int(x), info.min) if np.isfinite(x) else info.min
+
+
+def expect_from_floats(x, *columns):
+    return {
+        place: np.array([min(saturated(float(v), column.dtype), np.iinfo(column.dtype).max) for v in x], column.dtype)
+        for place, column in enumerate(columns, start=1)
+    }
+
+
+def to_floats(x, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[i] = x[i]
+
+
+def rounded(x, whole, floats):
+    i = gpu.grid(1)
+    whole[i] = round(x[i])
+    floats[0, i] = np.rint(x[i])
+    floats[1, i] = round(x[i], 0)
+
+
+def needs(dtype) -> frozenset[str]:
+    return frozenset({"float64"} if np.dtype(dtype) == np.float64 else ())
+
+
+def division_case(dtype):
+    def make_args(_rng):
+        x, y = pairs(edges(dtype), edges(dtype))
+        return x, y, np.zeros((4, x.size), word(dtype)), np.zeros((2, x.size), dtype)
+
+    return Case(divisions, make_args, expect_divisions, block=BLOCK, name=f"edges_of_division_{dtype.__name__}")
+
+
+def shift_case(dtype):
+    counts = [0, 1, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100, 127]
+    counts += [-1, -2, np.iinfo(dtype).min] if np.iinfo(dtype).min else [np.iinfo(dtype).max]
+
+    def make_args(_rng):
+        x, n = pairs(edges(dtype)[:9], np.array(counts, dtype))
+        return x, n, np.zeros((2, x.size), word(dtype)), np.zeros((2, x.size), dtype)
+
+    return Case(shifts, make_args, expect_shifts, block=BLOCK, name=f"edges_of_shifts_{dtype.__name__}")
+
+
+def true_division_case(dtype, result):
+    def make_args(_rng):
+        x, y = pairs(edges(dtype), edges(dtype))
+        return x, y, np.zeros(x.size, result)
+
+    is_rounded_twice = result == np.float32
+    return Case(
+        true_division,
+        make_args,
+        expect_true_division,
+        block=BLOCK,
+        needs=needs(result),
+        name=f"edges_of_true_division_{dtype.__name__}_{result.__name__}",
+        rtol=2e-7 if is_rounded_twice else 0.0,
+        tolerance="without float64 the integers are rounded to float32 before" if is_rounded_twice else "",
+    )
+
+
+def power_case(dtype):
+    exponents = [0, 1, 2, 3, 7] + ([-1, -2, -3] if np.iinfo(dtype).min else [])
+
+    def make_args(_rng):
+        x, n = pairs(edges(dtype), np.array(exponents, dtype))
+        return x, n, np.zeros((2, x.size), word(dtype))
+
+    return Case(powers, make_args, expect_powers, block=BLOCK, name=f"edges_of_powers_{dtype.__name__}")
+
+
+def from_floats_case(dtype):
+    plain = [0.0, 0.9, -0.9, 1, -1, 127.9, 128, -128.9, -129, 255.7, 256, 32768, -32769, 65535.9, 65536]
+    wide = [2.0**31, -(2.0**31) - 256, 2.0**32, -(2.0**32), 9.2e18, 1.8e19, 2.0**63, 2.0**64, -(2.0**63), 1e30, -1e30]
+    values = [np.nan, np.inf, -np.inf, *plain, *(wide if dtype != np.float16 else [])]
+
+    def make_args(_rng):
+        with np.errstate(over="ignore"):
+            x = np.array(values).astype(dtype)
+        columns = (np.int64, np.uint64, np.int32, np.uint32, np.int16, np.uint16, np.int8, np.uint8)
+        return x, *(np.zeros(x.size, column) for column in columns)
+
+    return Case(from_floats, make_args, expect_from_floats, needs=needs(dtype), name=f"integers_from_{dtype.__name__}")
+
+
+def to_floats_case(dtype, result):
+    """NumPy rounds once, to even: 2**24 + 1 and 2**63 - 1 show it."""
+    info = np.iinfo(dtype)
+    more = [v for v in (2**24 + 1, 2**24 + 3, 2**53 + 1, 2**53 + 3, 2**62 + 2**38, 65519, 65520) if v <= info.max]
+
+    def make_args(_rng):
+        x = np.concatenate([edges(dtype), np.array(more, dtype)])
+        return x, np.zeros(x.size, result)
+
+    def expected(x, out):
+        with np.errstate(over="ignore"):
+            return {1: x.astype(out.dtype)}
+
+    return Case(to_floats, make_args, expected, needs=needs(result), name=f"{result.__name__}_from_{dtype.__name__}")
+
+
+def rounded_case(dtype):
+    halves = np.array([0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5, 0.49, -0.51, 1023.5, -0.0, 7.0], dtype)
+    return Case(
+        rounded,
+        lambda _rng: (halves.copy(), np.zeros(12, np.int64), np.zeros((2, 12), dtype)),
+        lambda x, whole, floats: {1: np.array([round(float(v)) for v in x]), 2: np.stack([np.rint(x)] * 2)},
+        block=12,
+        needs=needs(dtype),
+        name=f"rounded_half_to_even_{dtype.__name__}",
+    )
+
+
+FLOATS = (np.float16, np.float32, np.float64)
+CASES = (
+    *map(division_case, INTEGERS),
+    *map(shift_case, INTEGERS),
+    *(true_division_case(dtype, result) for dtype in (np.int8, np.int64, np.uint64) for result in FLOATS[1:]),
+    *map(power_case, INTEGERS),
+    *map(from_floats_case, FLOATS),
+    *(to_floats_case(dtype, result) for dtype in INTEGERS[2:4] + INTEGERS[6:] for result in FLOATS),
+    *map(rounded_case, FLOATS),
+)
