@@ -300,8 +300,8 @@ class const:
 class atomic:
     """Updates that no other thread can split; each returns the value from before.
 
-    Arrays hold 32- or 64-bit numbers. `index` is an integer, or a tuple with one integer for each axis; negative ones
-    count from the end. No order of other memory accesses is implied: use `threadfence`.
+    Arrays hold numbers of 32 or 64 bits, or float16. `index` is an integer, or a tuple with one integer for each axis;
+    negative ones count from the end. No order of other memory accesses is implied: use `threadfence`.
     """
 
     @staticmethod

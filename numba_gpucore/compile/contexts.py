@@ -59,7 +59,7 @@ from numba_gpucore.compile.numba_api import (
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
-from numba_gpucore.compile.typing.bfloat16 import type_ml_dtypes_value
+from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
@@ -185,12 +185,13 @@ class DeviceTargetContext(NoContainers, BaseContext):
         return imputils.fix_returning_optional(self, builder, sig, status, result)
 
     def make_constant_array(self, builder, typ, ary):
-        """An array that a kernel mentions as a global or closure variable: NumPy arrays are constant bytes in the module,
-        device arrays stay where they are."""
+        """An array that a kernel mentions as a global or closure variable: NumPy arrays are constant bytes in the
+        module, device arrays stay where they are."""
         if is_captured_array(ary):
             return make_captured_array(self, builder, typ, ary)
         # With float64="float32" its type is narrower than the array.
-        ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
+        if not isinstance(typ.dtype, BFloat16):
+            ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
         data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
         variable = cgutils.global_constant(builder.module, "const.array", data)
         item_nbytes = self.get_abi_sizeof(self.get_data_type(typ.dtype))

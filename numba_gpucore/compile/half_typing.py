@@ -14,6 +14,7 @@ import numpy as np
 
 from numba_gpucore.compile.flags import active_flag
 from numba_gpucore.compile.numba_api import AbstractTemplate, TypingRegistry, npydecl, templates, types, ufunc_db
+from numba_gpucore.compile.typing.bfloat16 import BFloat16
 from numba_gpucore.compile.weak_numbers import WeakFloat, weak_float
 
 HALF_TYPING = TypingRegistry()
@@ -77,13 +78,16 @@ class HalfUfunc:
 
     The loop stays that of floats, and rounds its result once more. That is what NumPy computes: 24 bits are enough for
     + - * / and square roots to round twice as once (Figueroa, "When is double rounding innocuous?", 1995), and its
-    other loops of halves go through float themselves. `lower.halves` has the exceptions.
+    other loops of halves go through float themselves. `lower.halves` has the exceptions. Numbers of type bfloat16 count
+    as float32.
     """
 
     metadata = _FOR_OUR_TARGETS
 
     def generic(self, args, kws):
         items = [type_.dtype if isinstance(type_, types.Array) else type_ for type_ in args[: self.ufunc.nin]]
+        if any(isinstance(type_, BFloat16) for type_ in args):
+            return super().generic(tuple(types.float32 if isinstance(t, BFloat16) else t for t in args), kws)
         if types.float16 not in items:
             return None
         floats = items[:1] if self.ufunc is np.ldexp else items

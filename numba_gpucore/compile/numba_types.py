@@ -20,7 +20,7 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_api import numpy_support, types
-from numba_gpucore.compile.typing.bfloat16 import BFloat16, bfloat16
+from numba_gpucore.compile.typing.bfloat16 import BFloat16, RecordOfBFloat16, bfloat16
 from numba_gpucore.compile.weak_numbers import weak_number
 from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of, element_type
@@ -33,6 +33,8 @@ def to_numba(type_: ArgType) -> types.Type:
             return weak_number(numpy_support.from_dtype(dtype_of(type_)))
         case ScalarType(name=name) if name == BFLOAT16_NAME:
             return bfloat16
+        case RecordType() if has_bfloat16(type_):
+            return _record_to_numba(type_)
         case ScalarType() | RecordType():
             return numpy_support.from_dtype(dtype_of(type_))
         case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):
@@ -51,6 +53,23 @@ def to_numba(type_: ArgType) -> types.Type:
         case OptionalType(item=item):
             return types.Optional(to_numba(item))
     raise TypeError(f"no such argument type: {type_!r}")
+
+
+def has_bfloat16(type_: ScalarType | RecordType) -> bool:
+    """True if a number or a field of a record, at any depth, is bfloat16."""
+    if isinstance(type_, RecordType):
+        return any(has_bfloat16(field.type) for field in type_.fields)
+    return type_.name == BFLOAT16_NAME
+
+
+def _record_to_numba(type_: RecordType) -> types.Record:
+    """As `numba.typeof`, which refuses records with fields of types that Numba lacks."""
+    fields = []
+    for field in type_.fields:
+        item = to_numba(field.type)
+        field_type = types.NestedArray(item, field.shape) if field.shape else item
+        fields.append((field.name, {"type": field_type, "offset": field.offset_nbytes}))
+    return RecordOfBFloat16(fields, dtype_of(type_))
 
 
 def _find_class(ref: ClassRef, names: tuple[str, ...] | None = None) -> type:

@@ -78,7 +78,11 @@ def make_conversions(rng):
     return f, rng.integers(-300, 300, N, np.int32), np.zeros((2, N), BF16), floats, whole
 
 
-def bfloat_places(x, scalar, pair, out):
+TABLE = (np.arange(N) / 8).astype(BF16)
+RECORD = np.dtype([("n", np.int32), ("a", BF16), ("c", BF16, (2,))], align=True)
+
+
+def bfloat_places(x, scalar, pair, records, out):
     i = gpu.grid(1)
     tile = gpu.shared.array(N, bfloat16)
     own = gpu.local.array(2, bfloat16)
@@ -86,16 +90,22 @@ def bfloat_places(x, scalar, pair, out):
     gpu.syncthreads()
     own[0] = tile[N - 1 - i]
     own[1] = gpu.shfl_xor_sync(0xFFFFFFFF, x[i], 1)
-    out[i] = max(own[0], own[1]) + pair[1]
+    out[i] = max(own[0], own[1]) + pair[1] + TABLE[i]
+    records[i].c[1] = records[i].a + np.sqrt(TABLE[i])
 
 
-def expect_places(x, scalar, pair, out):
-    return {3: np.maximum((x * scalar)[::-1], x[np.arange(N) ^ 1]) + pair[1]}
+def expect_places(x, scalar, pair, records, out):
+    changed = records.copy()
+    root = np.sqrt(TABLE.astype(np.float32))
+    changed["c"][:, 1] = (records["a"].astype(np.float32) + root).astype(BF16)
+    return {3: changed, 4: np.maximum((x * scalar)[::-1], x[np.arange(N) ^ 1]) + pair[1] + TABLE}
 
 
 def make_places(rng):
     x = rng.normal(size=N).astype(BF16)
-    return x, BF16.type(2.5), (1, BF16.type(0.125)), np.zeros(N, BF16)
+    records = np.zeros(N, RECORD)
+    records["a"] = x
+    return x, BF16.type(2.5), (1, BF16.type(0.125)), records, np.zeros(N, BF16)
 
 
 def as_floats(wanted):

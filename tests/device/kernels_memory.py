@@ -13,6 +13,8 @@ from tests.device.catalogue import Case
 TILE = 8
 SHAPE = (4, 6)
 TABLE = np.arange(100, dtype=np.float32) * 2
+#: Emitters read constants as LLVM writes them, with some bytes escaped.
+EVERY_BYTE = np.arange(256, dtype=np.uint8)
 ITEM = np.dtype([("x", np.float32), ("n", np.int32), ("ok", np.bool_)], align=True)
 
 
@@ -153,6 +155,10 @@ def constant_table(index, out):
         out[i] = table[index[i]] + TABLE[99 - index[i]]
 
 
+def every_byte(out):
+    out[gpu.grid(1)] = EVERY_BYTE[gpu.grid(1)]
+
+
 def random_int32(shape, *rest):
     return lambda rng: (rng.integers(0, 9, shape, dtype=np.int32), *(np.zeros(s, np.int32) for s in rest))
 
@@ -232,4 +238,5 @@ CASES = (
         lambda rng: (np.array([0, 5, 99, 70, 3], np.int32), np.zeros(5, np.float32)),
         lambda index, out: {1: np.full(5, 198, np.float32)},
     ),
+    Case(every_byte, lambda rng: (np.zeros(256, np.int32),), lambda out: {0: np.arange(256)}, block=256),
 )

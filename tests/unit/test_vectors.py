@@ -34,6 +34,12 @@ def too_few(out):
     out[0] = float4(1, float2(2, 3)).x
 
 
+def changed(out):
+    v = float2(1, 2)
+    v.x = 3
+    out[0] = v.x
+
+
 def three_in_memory(out):
     out.view(float3)[0] = float3(1, 2, 3)
 
@@ -46,6 +52,7 @@ def other_numbers(out):
     ("kernel", "text"),
     [
         (too_few, r"test_vectors\.py:\d+: .*float32x4\(\) takes 4 components, not 3"),
+        (changed, r"a vector cannot be changed: make a new float32x2 with another \.x"),
         (three_in_memory, r"vectors of three take the place of four in memory; use float32x4"),
         (other_numbers, r"view\(float16x2\) needs an array of float16 in C order"),
     ],

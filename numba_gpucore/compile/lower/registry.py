@@ -8,5 +8,6 @@ registry = LoweringRegistry("gpucore")
 lower = registry.lower
 lower_attribute = registry.lower_getattr
 lower_getattr_generic = registry.lower_getattr_generic
+lower_setattr_generic = registry.lower_setattr_generic
 lower_cast = registry.lower_cast
 lower_constant = registry.lower_constant

@@ -11,8 +11,8 @@ from numba_gpucore.compile.intrinsics import HALF2_FMA
 from numba_gpucore.compile.llvm_calls import call_intrinsic
 from numba_gpucore.compile.lower.float_math import call_llvm, call_real
 from numba_gpucore.compile.lower.memory import make_c_array
-from numba_gpucore.compile.lower.registry import lower, lower_getattr_generic
-from numba_gpucore.compile.numba_api import arrayobj, cgutils, datamodel, types
+from numba_gpucore.compile.lower.registry import lower, lower_getattr_generic, lower_setattr_generic
+from numba_gpucore.compile.numba_api import arrayobj, cgutils, datamodel, errors, types
 from numba_gpucore.compile.typing.vectors import COMPONENTS, NUMBER_VECTORS, ArrayView, NumberVector
 
 I32, I64 = ir.IntType(32), ir.IntType(64)
@@ -81,6 +81,11 @@ for _class in NUMBER_VECTORS:
 @lower_getattr_generic(NumberVector)
 def lower_component(_context, builder, _type, value, name):
     return get_component(builder, value, COMPONENTS.index(name))
+
+
+@lower_setattr_generic(NumberVector)
+def refuse_to_change(_context, _builder, sig, _args, name):
+    raise errors.UnsupportedError(f"a vector cannot be changed: make a new {sig.args[0]} with another .{name}")
 
 
 def _spread(context, builder, vector_type: NumberVector, type_, value):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import operator
 from types import MappingProxyType
 
+import numpy as np
+
 from numba_gpucore import dtypes
-from numba_gpucore.compile.numba_api import AbstractTemplate, Conversion, templates, types
+from numba_gpucore.compile.numba_api import AbstractTemplate, Conversion, datamodel, templates, types
 from numba_gpucore.compile.typing.registry import registry
 from numba_gpucore.compile.weak_numbers import WeakFloat
 from numba_gpucore.dtypes import BFLOAT16_NAME
@@ -61,12 +63,31 @@ class BFloat16(types.Number):
 bfloat16 = BFloat16()
 
 
+class RecordOfBFloat16(types.Record):
+    """A record that cannot ask Numba for its dtype."""
+
+    def __init__(self, fields, dtype):
+        self._dtype = dtype
+        super().__init__(fields, dtype.itemsize, dtype.isalignedstruct)
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+
+datamodel.register_default(RecordOfBFloat16)(datamodel.models.RecordModel)
+
+
 registry.register_global(dtypes.bfloat16, types.NumberClass(bfloat16))
 
 
 def type_ml_dtypes_value(value: object) -> types.Type | None:
-    """The type of `ml_dtypes.bfloat16` and of its scalars; None for anything else. Told by name: the package need not
-    be there."""
+    """The type of `ml_dtypes.bfloat16`, its scalars and arrays of it; None for anything else. Told by name: the package
+    need not be there."""
+    if isinstance(value, np.ndarray):
+        layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
+        is_ours = value.dtype.name == BFLOAT16_NAME
+        return types.Array(bfloat16, value.ndim, layout, readonly=True) if is_ours else None
     cls = value if isinstance(value, type) else type(value)
     if (cls.__module__, cls.__name__) != ("ml_dtypes", BFLOAT16_NAME):
         return None
