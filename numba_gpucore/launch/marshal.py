@@ -138,7 +138,8 @@ class _PutBuilder:
             put = _put_bits
         else:
             put = _put_number
-        if str(arg_type_of(value)) == type_.name:
+        # `struct` takes no NumPy bool where it packs an integer.
+        if str(arg_type_of(value)) == type_.name and not isinstance(value, np.bool_):
             return put
         return _converted(number_converter(type_), put)
 

@@ -5,8 +5,9 @@ Kernels come from text because a loop over "each argument" would have to be a lo
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Literal
 
 from numba_gpucore import language
@@ -77,7 +78,16 @@ def _make(
     lines += ["        i0 = i", f"        {body}"]
     # The module of the function, whose package may have brought the compiled kernel along.
     namespace: dict[str, Any] = {"grid": language.grid, "__name__": py_func.__module__, **names}
-    exec(compile("\n".join(lines), f"<loop of {py_func.__name__}>", "exec"), namespace)
+    exec(_compile_at("\n".join(lines), py_func.__code__), namespace)
     kernel: FunctionType = namespace["kernel"]
     kernel.__name__ = kernel.__qualname__ = py_func.__name__
     return kernel
+
+
+def _compile_at(text: str, place: CodeType) -> CodeType:
+    """Code all of which stands in the first line of `place`, so that errors and traces name the user's source."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
+            node.lineno = node.end_lineno = place.co_firstlineno
+    return compile(tree, place.co_filename, "exec")

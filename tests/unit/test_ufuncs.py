@@ -126,6 +126,26 @@ def test_wrong_declarations_are_told() -> None:
         numba_metal.vectorize(["float32(float32)"], target="cuda", nopython=True)(function)
 
 
+def test_faults_in_a_function_are_told_at_its_lines() -> None:
+    with pytest.raises(TypeError, match=r"test_ufuncs\.py:\d+: the name 'missing' is not defined"):
+
+        @numba_metal.vectorize(["int32(int32)"])
+        def function(x):
+            return missing(x)  # noqa: F821
+
+    table = np.arange(3, dtype=np.int32)
+
+    @numba_metal.vectorize(["int32(int32)"])
+    def look_up(x):
+        return table[x]
+
+    with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
+        look_up(np.array([2, 7], np.int32))
+    line = look_up.py_func.__code__.co_firstlineno
+    assert f"(test_ufuncs.py:{line + 2}, in device function" in str(caught.value)
+    assert f"called at test_ufuncs.py:{line})" in str(caught.value)
+
+
 def test_wrong_gufuncs_are_told() -> None:
     def function(x, y):
         y[0] = x[0]

@@ -55,6 +55,7 @@ def address(array: np.ndarray) -> int:
         ((np.int8(-1), np.uint16(7), np.float32(0.5)), "<bxHf", (-1, 7, 0.5)),
         ((np.float16(1.5), np.int64(-2)), "<e6xq", (1.5, -2)),
         ((True, 1 + 2j), "<?7xdd", (True, 1.0, 2.0)),
+        ((np.True_, np.False_), "<??", (True, False)),
         ((np.complex64(3 - 4j),), "<ff", (3.0, -4.0)),
         ((2**63,), "<Q", (2**63,)),
         ((None, 5, None), "<q", (5,)),
