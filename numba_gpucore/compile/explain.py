@@ -34,9 +34,9 @@ _INDEXED = re.compile(
 )
 _OPERATOR = re.compile(r"operator '(\w+)'")
 _SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "lshift": "<<",
-    "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "invert": "~", "neg": "-", "pos": "+", "lt": "<", "le": "<=",
-    "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "iadd": "+=", "isub": "-=", "imul": "*=",
+    "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "invert": "~", "neg": "-", "pos": "+",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "iadd": "+=", "isub": "-=", "imul": "*=",
 }  # fmt: skip
 #: What Numba's reading of bytecode asserts something about, without a place (numba/core/interpreter.py,
 #: peep_hole_call_function_ex_to_call_function_kw).
@@ -160,6 +160,7 @@ _SIMPLER_TYPES = (
     (re.compile(r"Literal\[int\]\(-?\d+\)"), "int64"),
     (re.compile(r"Literal\[bool\]\(\w+\)"), "bool"),
     (re.compile(r"OptionalType\((\w+)\)"), r"\1 or None"),
+    (re.compile(r"\bUniTuple\((\w+) x 1\)|\bTuple\(([^(),]+)\)"), lambda found: f"({found[1] or found[2]},)"),
     (re.compile(r"\bUniTuple\((\w+) x (\d+)\)"), lambda found: f"({', '.join([found[1]] * int(found[2]))})"),
     (re.compile(r"\bTuple\(([^()]*)\)"), r"(\1)"),
     (re.compile(r"Literal\[str\]\((.*?)\)", re.DOTALL), r"'\1'"),

@@ -40,10 +40,10 @@ HINTS: tuple[Hint, ...] = (
          "of an existing one (out[:] = a + b), or loop over the items"),
     Hint(r"(?:of type |for \w+\()(?:reflected )?(?:list|set|dict|DictType|ListType)\b|no hash for|type\(CPUDispatcher",
          _NO_CONTAINERS, _USE_ARRAYS),
-    Hint(r"^no (?:array|zeros|ones|empty|full|arange|linspace|eye|copy|concatenate|hstack|vstack|stack|sort|argsort|"
+    Hint(r"^no (array|zeros|ones|empty|full|arange|linspace|eye|copy|concatenate|hstack|vstack|stack|sort|argsort|"
          r"unique|repeat|tile|zeros_like|ones_like|empty_like|full_like|asarray|ascontiguousarray|identity|diag|where|"
          r"cumsum|cumprod|diff|flatten|ravel|outer|kron|median|percentile|quantile|histogram|bincount|nonzero|roll|"
-         r"searchsorted|interp|cross|convolve|correlate)\b for (.*)", rf"\1 {_NO_ALLOCATION.removeprefix('a kernel ')}",
+         r"searchsorted|interp|cross|convolve|correlate)\b for ", rf"\1: {_NO_ALLOCATION}",
          _USE_ARRAYS),
     Hint(r"^no (?:str|repr|ascii|format|chr) for |name 'format_value' is not defined", _NO_STRINGS, _USE_PRINT),
     Hint(r"^no (\w+\.)?norm for|linalg", "", "a kernel runs in one thread: write the loop, or use another library for "
@@ -55,6 +55,12 @@ HINTS: tuple[Hint, ...] = (
          r"'\1' is an ordinary Python function", "decorate it with @jit(device=True)"),
     Hint(r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'builtin_function_or_method'>",
          r"no device has the function '\1'", _HOST),
+    Hint(r"Untyped (?:global|free) name '(\w+)': Cannot determine Numba type of <class '(?:type|abc\.ABCMeta)'>",
+         r"'\1' is a class, of which a kernel cannot make objects", "use numbers, tuples and arrays"),
+    Hint(r"OverloadSelector object>, \((?:reflected )?(?:List|Set|Dict|list|set|dict)\b",
+         "a kernel cannot use lists, sets and dictionaries of the host", "use a tuple or a NumPy array"),
+    Hint(r"OverloadSelector object>, (\(.*\))", r"no device has this for \1", ""),
+    Hint(r"^no make_quicksort_impl", "a kernel cannot sort an array", "it runs in one thread: write the loop"),
     Hint(r"Untyped (?:global|free) name '(\w+)': Cannot determine Numba type of <class '(?:builtins\.)?([\w.]+)'>",
          r"'\1' is an object of \2, which a kernel cannot use",
          "use numbers, tuples and NumPy arrays, or pass what is needed as arguments"),
@@ -75,10 +81,18 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"CALL_FUNCTION_EX with \*\*kwargs not supported|^AssertionError: unreachable$",
          "a call in a kernel cannot have **keywords, nor *values together with keywords",
          "write the arguments one by one"),
+    Hint(r"^(\w+): it has no message$",
+         r"Numba stopped with \1 and gives no reason, often at a method that is called wrongly",
+         "the error's .original shows where it was"),
     Hint(r"exception_match", "a kernel can only catch Exception", "write 'except Exception:' or 'except:'"),
     Hint(r"unsupported constant type used for exception", "only exceptions can be raised", "raise a class derived from "
          "Exception, with constants and numbers as arguments"),
     Hint(r"(?:Use of )?unsupported opcode \((\w+)\)", r"Python's instruction \1 has no meaning on a device", ""),
+    Hint(r"Cannot unify (.*) and (.*?) for '\$", r"an expression is \1 on one way and \2 on another",
+         "use one type"),
+    Hint(r"failed to unpack (.*)$", r"a value of type \1 cannot be unpacked", ""),
+    Hint(r"^no [gs]etitem for [gs]etitem\((u?int\d+|float\d*|bool|complex\d*), ", r"a value of type \1 has no items",
+         "only arrays, tuples and records have"),
     Hint(r"Cannot unify (.*) and (.*?) for '(\w+?)(?:\.\d+)?'", r"'\3' is \1 on one way and \2 on another",
          "use one type for a variable"),
     Hint(r"^no setitem for setitem\((.*), (.*?), '(.*)'\)$", r"a string cannot be stored in \1", ""),
@@ -90,8 +104,8 @@ HINTS: tuple[Hint, ...] = (
          r"cannot read \1[index] with an index of type \2",
          "indices are integers, one for each axis at most"),
     Hint(r"^no delitem for", "items of arrays cannot be deleted", ""),
-    Hint(r"^no (add|sub|mul|truediv|floordiv|mod|pow|lshift|rshift|and_|or_|xor|iadd|isub|imul|lt|le|gt|ge|eq|ne|"
-         r"lt|neg|pos|invert) for \w+\((.*,.*)\)$", r"the operator '\1' does not take (\2)",
+    Hint(r"^no (add|sub|mul|matmul|truediv|floordiv|mod|pow|lshift|rshift|and_|or_|xor|iadd|isub|imul|lt|le|gt|ge|"
+         r"eq|ne|neg|pos|invert) for \w+\((.*,.*)\)$", r"the operator '\1' does not take (\2)",
          "convert the operands first"),
     Hint(r"wrong tuple length for [^:]*: '?, '?expected (\d+), got (\d+)",
          r"\2 values cannot be unpacked into \1 variables",
@@ -100,5 +114,6 @@ HINTS: tuple[Hint, ...] = (
          r"a value of type \1 cannot be looped over", "loop over range(n) or an array"),
     Hint(r"Cannot modify readonly array|cannot write to readonly", "the array is read-only", "pass a writable one"),
     Hint(r"^Cannot resolve setattr: \((.*)\)\.(\w+) =", r"\1 has no attribute '\2' that can be set", ""),
-    Hint(r"^no ([\w.]+) for [\w.]+\((.*)\)$", r"'\1' does not take (\2)", "check number and types of what it gets"),
+    Hint(r"^no ([\w.]+) for (?:[\w.]+|<unknown function>)\((.*)\)$", r"'\1' does not take (\2)",
+         "check number and types of what it gets"),
 )  # fmt: skip

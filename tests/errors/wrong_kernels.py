@@ -3,7 +3,7 @@
 `WRONG` in the order of this file: (kernel, arguments). Functions that kernels call come before them.
 """
 
-# ruff: noqa: F821, F841, F401, B016, RET503, PLC0415
+# ruff: noqa: F821, F841, F401, B016, RET503, RUF059, PLC0415
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ class Host:
 
 
 HOST = Host()
+HOST_LIST = [1, 2, 3]
+HOST_DICTIONARY = {"a": 1}
 
 
 @gpu.jit(device=True)
@@ -290,7 +292,97 @@ def grid_of_variable(x):
     x[0] = i
 
 
+@wrong(F32)
+def host_list(x):
+    x[0] = HOST_LIST[0]
+
+
+@wrong(F32)
+def host_dictionary(x):
+    x[0] = HOST_DICTIONARY["a"]
+
+
+@wrong(F32)
+def makes_object(x):
+    x[0] = Host().value
+
+
+@wrong(F32)
+def sorts_in_place(x):
+    x.sort()
+
+
+@wrong(F32)
+def unknown_coordinate(x):
+    x[0] = gpu.threadIdx.w
+
+
+@wrong(F32)
+def shared_array_without_dtype(x):
+    a = gpu.shared.array(4)
+    x[0] = a[0]
+
+
+@wrong(F32)
+def calls_method_of_number(x):
+    x[0] = x[0].conjugate(1)
+
+
 # -- types
+
+
+@wrong(F32)
+def index_into_number(x):
+    y = x[0]
+    x[1] = y[0]
+
+
+@wrong(F32)
+def stores_into_number(x):
+    y = x[0]
+    y[0] = 1
+
+
+@wrong(F32)
+def expression_of_two_types(x):
+    x[0] = x[1] if x[0] > 0 else "text"
+
+
+@wrong(F32)
+def adds_tuple(x):
+    x[0] += (1,)
+
+
+@wrong(F32)
+def unpacks_number(x):
+    a, b = x[0]
+    x[1] = a
+
+
+@wrong(F32)
+def multiplies_matrices_of_numbers(x):
+    x[0] = x[1] @ x[2]
+
+
+@wrong(F32)
+def number_of_text(x):
+    x[0] = np.float32("1")
+
+
+@wrong(F32)
+def stores_none(x):
+    x[0] = None
+
+
+@wrong(F32)
+def text_as_index(x):
+    x["a"] = 1
+
+
+@wrong(F32)
+def chosen_items(x):
+    y = np.where(x > 0, x, x)
+    x[0] = y[0]
 
 
 @wrong(F32)
