@@ -25,6 +25,10 @@ bench: $(INSTALLED)
 wheel: $(INSTALLED)
 	NUMBA_GPU_BUILD_WARM=1 $(RUN)/python -m pip wheel --no-build-isolation --no-deps --wheel-dir dist .
 
+# at most ten minutes on two cores
+docs-math: $(INSTALLED)
+	$(RUN)/python docs/generate_math.py
+
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,9 +28,9 @@ from numba_gpucore.compile.job import Job
 PORTABLE_LLVM_INTRINSICS = frozenset(
     {
         "abs", "assume", "bitreverse", "bswap", "ceil", "copysign", "ctlz", "ctpop", "cttz", "dbg", "expect", "fabs",
-        "floor", "fma", "fmuladd", "fptosi", "fptoui", "fshl", "fshr", "is", "lifetime", "maximum", "maxnum", "memcpy", "memmove", "memset",
-        "minimum", "minnum", "nearbyint", "rint", "roundeven", "sadd", "smax", "smin", "smul", "sqrt", "ssub", "trunc",
-        "uadd", "umax", "umin", "umul", "usub",
+        "floor", "fma", "fmuladd", "fptosi", "fptoui", "fshl", "fshr", "is", "lifetime", "maximum", "maxnum", "memcpy",
+        "memmove", "memset", "minimum", "minnum", "nearbyint", "rint", "roundeven", "sadd", "smax", "smin", "smul",
+        "sqrt", "ssub", "trunc", "uadd", "umax", "umin", "umul", "usub",
     }
 )  # fmt: skip
 
