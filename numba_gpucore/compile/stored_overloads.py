@@ -180,6 +180,7 @@ def _merge(result: Any, key: str) -> tuple[dict[str, str], str]:
 def _simplify(module: llvm.ModuleRef) -> None:
     """What every back-end would do anyway, done once: kernels that use the implementation have less to optimise."""
     tuning = llvm.create_pipeline_tuning_options(speed_level=1)
+    llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
