@@ -9,7 +9,6 @@ import pytest
 from numba.core.errors import TypingError
 
 import numba_metal
-import numba_ptxplus
 from numba_gpucore.base.print_ring import RECORD_HEAD_WORDS, RING_WORDS
 from tests.levels import LEVELS, opened_level
 
@@ -127,22 +126,25 @@ def test_text_before_an_exception_is_printed(gpu_jit, capsys):
     assert capsys.readouterr().out == "before 3\n"
 
 
-@pytest.mark.parametrize("package", [numba_metal, numba_ptxplus], ids=["metal", "ptxplus"])
-def test_overflow_says_how_many_lines_were_lost(package, capsys):
-    """A record of one number takes the head and two words; what fits is printed, twice in a row."""
+def test_overflow_says_how_many_lines_were_lost(gpu_jit, capsys):
+    """A record takes the head and two words for each number; what fits is printed, twice in a row."""
+    row = tuple(range(100))
+    fits = RING_WORDS // (RECORD_HEAD_WORDS + 2 * (len(row) + 1))
+    threads, rounds = 64, 12
 
-    @package.jit
-    def kernel(n):
-        for i in range(n):
-            print(i)
+    @gpu_jit
+    def kernel(n):  # an array, so that the launch waits
+        for _ in range(n[0]):
+            print(numba_metal.grid(1), *row)
 
-    fits = RING_WORDS // (RECORD_HEAD_WORDS + 2)
     for _ in range(2):
-        kernel[1, 1](fits + 5)
-        package.synchronize()
+        kernel[1, threads](np.array([rounds], np.int32))
         *lines, last = capsys.readouterr().out.splitlines()
-        assert lines == [str(i) for i in range(fits)]
-        assert last.endswith("5 lines lost, the buffer for print was full; synchronize more often]")
+        assert len(lines) == fits
+        tail = "".join(f" {number}" for number in row)
+        assert all(line.endswith(tail) and 0 <= int(line.removesuffix(tail)) < threads for line in lines)
+        lost = threads * rounds - fits
+        assert last.endswith(f"{lost} lines lost, the buffer for print was full; synchronize more often]")
 
 
 def test_what_cannot_be_printed_is_named(gpu_jit):
