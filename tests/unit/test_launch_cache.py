@@ -14,7 +14,8 @@ from numba_gpucore.base.argtypes import ArrayType, ScalarType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey
-from numba_gpucore.base.site import Frame, Hole, Site
+from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.site import Frame, Hole, Site, Text
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import MAGIC, _digest, encode_entry
@@ -44,9 +45,11 @@ ARTIFACT = Artifact(
     shared_nbytes=64,
     sites=(
         Site("builtins:IndexError", (Hole("int"),) * 3, FRAME, is_bounds_check=True),
+        Site("builtins:KeyError", (Text(("at ", Hole("int", "!r:>8"))), 3), FRAME),
         Site("my.module:Bad", ("text", 1, 2.5, True, None, Hole("float")), FRAME, traces=((FRAME, FRAME), (FRAME,))),
     ),
     backend_facts=(("frame_nbytes", 256),),
+    print_lines=(PrintLine(("x = ", Hole("float32", ":.3f"), Hole("bool"), "\n")),),
 )
 
 
