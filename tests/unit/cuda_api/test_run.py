@@ -157,8 +157,7 @@ def test_another_redirector_does_not_win(run_python: Runner, script, tmp_path: P
     assert result.stdout.splitlines() == ["customized", "numba_metal"] * 2, result.stderr
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("way", ["option", "conftest"])
+@pytest.mark.parametrize(("package", "way"), [("numba_metal", "option"), ("numba_ptxplus", "conftest")])
 def test_pytest_plugin(package: str, way: str, run_python: Runner, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         f"from numba import cuda\ndef test_name():\n    assert cuda.__name__ == {package!r}\n"
