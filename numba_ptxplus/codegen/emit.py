@@ -7,6 +7,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.linked_code import merge_ptx
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
+from numba_ptxplus.codegen.merge_guards import merge_guards
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
     merge_address_sums,
@@ -15,7 +16,6 @@ from numba_ptxplus.codegen.rewrites import (
     scope_atomics,
     strip_call_numbers,
     strip_linkage_tags,
-from numba_ptxplus.codegen.merge_guards import merge_guards
 )
 from numba_ptxplus.codegen.selection import check_selection
 
