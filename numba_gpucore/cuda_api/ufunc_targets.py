@@ -28,8 +28,10 @@ def register_when_numba_loads() -> None:
 def register_targets(decorators: ModuleType) -> None:
     """Add our targets to the registries of numba.np.ufunc.decorators. Idempotent."""
     for decorator, builder in ((decorators.Vectorize, "UFuncBuilder"), (decorators.GUVectorize, "GUFuncBuilder")):
-        waiting = decorator.target_registry.ondemand
-        waiting |= {name: functools.partial(_load, builder, path) for name, path in _PLATFORMS.items()}
+        registry = decorator.target_registry
+        for name, path in _PLATFORMS.items():
+            if name not in registry and name not in registry.ondemand:  # Numba takes no name twice
+                registry.ondemand[name] = functools.partial(_load, builder, path)
 
 
 def _load(builder: str, path: str) -> Any:

@@ -175,6 +175,8 @@ def add(a, b):
 def first(a, b):
     b[0] = a[0]
 
+import numba_metal, numba_ptxplus        # which register once more
+vectorize([float32(float32)], target="{target}")(lambda x: x)
 x = np.arange(6, dtype=np.float32).reshape(2, 3)
 print(add(x, 1).tolist(), first(x).tolist(), add)
 """
