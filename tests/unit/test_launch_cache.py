@@ -141,6 +141,40 @@ def test_damaged_entry_is_a_miss_with_one_warning(cache, damage):
     assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
 
 
+def test_a_folder_of_200_damaged_files_is_200_misses(cache):
+    keys = [replace(KEY, fingerprint=str(number)) for number in range(200)]
+    kinds = list(DAMAGES.values())
+    assert len(kinds) >= 20
+    cache.store(KEY, ARTIFACT)  # makes the folder
+    for number, key in enumerate(keys):
+        cache.path_of(key).write_bytes(kinds[number % len(kinds)])
+    with pytest.warns(CacheWarning) as caught:
+        assert [cache.find(key, ARG_TYPES).artifact for key in keys] == [None] * 200
+    assert len(caught) == 1
+    assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
+
+
+def test_texts_are_remembered_once_and_damaged_ones_computed_again(cache):
+    computed = []
+    assert [cache.remember("a", lambda: computed.append(1) or "first\nsecond") for _ in range(3)] == [
+        "first\nsecond"
+    ] * 3
+    assert len(computed) == 1
+    (path,) = cache.folder.glob("*.txt")
+    for damage in (b"", path.read_bytes()[:-1], path.read_bytes() + b"x", b"\xff\x00", b"no digest\nfirst"):
+        path.write_bytes(damage)
+        assert cache.recall("a") is None
+        assert cache.remember("a", lambda: "first") == "first"
+
+
+def test_what_dead_processes_left_is_cleared(cache):
+    cache.store(KEY, ARTIFACT)
+    for name in ("0123.tmp", f"{KEY.digest}.lock"):
+        (cache.folder / name).touch()
+    assert cache.clear() == 1
+    assert list(cache.folder.iterdir()) == []
+
+
 def test_folder_in_place_of_an_entry_is_a_miss(cache):
     cache.path_of(KEY).mkdir(parents=True)
     with pytest.warns(CacheWarning):
