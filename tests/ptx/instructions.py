@@ -76,8 +76,9 @@ def sample_values(type_name: str, rng: np.random.Generator) -> np.ndarray:
     """Bit patterns: edges of the type first, then random ones."""
     type_ = TYPES[type_name]
     if type_.nparts > 1:
-        lower, upper = (sample_values(type_name.removesuffix("x2"), rng).astype(np.uint32) for _ in range(2))
-        return lower | upper << np.uint32(16)
+        dtype = _dtype(type_name)
+        lower, upper = (sample_values(type_name.removesuffix("x2"), rng).astype(dtype) for _ in range(2))
+        return lower | upper << dtype.type(type_.nbits // 2)
     if type_.kind == "pred":
         return rng.integers(0, 2, NTHREADS, np.uint8)
     bits = rng.integers(0, 1 << 63, NTHREADS, np.uint64) * 2 + rng.integers(0, 2, NTHREADS, np.uint64)
@@ -100,8 +101,8 @@ def _python_values(array: np.ndarray, type_name: str) -> list[Any]:
     if type_.kind == "pred":
         return [bool(x) for x in array]
     if type_.nparts > 1:
-        part = type_name.removesuffix("x2")
-        return [(_from_bits(int(x) & 0xFFFF, part), _from_bits(int(x) >> 16, part)) for x in array]
+        part, nbits = type_name.removesuffix("x2"), type_.nbits // 2
+        return [(_from_bits(int(x) & ((1 << nbits) - 1), part), _from_bits(int(x) >> nbits, part)) for x in array]
     return [_from_bits(int(x), type_name) for x in array]
 
 
@@ -120,7 +121,7 @@ def _to_bits(value: Any, type_name: str) -> int:
     type_ = TYPES[type_name]
     if type_.nparts > 1:
         part = type_name.removesuffix("x2")
-        return _to_bits(value[0], part) | _to_bits(value[1], part) << 16
+        return _to_bits(value[0], part) | _to_bits(value[1], part) << type_.nbits // 2
     if type_.kind == "pred":
         return int(bool(value))
     if type_.kind == "bfloat":

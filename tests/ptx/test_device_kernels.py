@@ -18,9 +18,10 @@ from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
 from tests.ptx.device import PLATFORM, PtxDevice
 
 ARCH = "sm_90"
-#: The oldest and the newest architecture, for the topics in which instructions differ: redux, scopes, wide loads.
+#: The oldest and the newest architecture, for the topics in which instructions differ: redux, scopes, wide
+#: loads, packed floats, bfloat16.
 OTHER_ARCHS = ("sm_75", "sm_120")
-OTHER_TOPICS = ("barriers", "memory", "atomics", "warps")
+OTHER_TOPICS = ("barriers", "memory", "atomics", "warps", "bfloat", "vectors")
 
 
 @pytest.fixture(scope="module")

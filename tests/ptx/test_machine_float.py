@@ -173,6 +173,27 @@ CASES = [
     ),
 ]  # fmt: skip
 
+
+def packed(name: str, mode: str, arity: int, oracle: Callable[..., float]) -> InstructionCase:
+    letters = ", ".join(f"{{{letter}}}" for letter in "abc"[:arity])
+    return InstructionCase(
+        f"{name}.{mode}.f32x2 {{d}}, {letters};", "f32x2", ("f32x2",) * arity,
+        lambda *operands: tuple(oracle(*parts) for parts in zip(*operands, strict=True)), arch="sm_100",
+    )  # fmt: skip
+
+
+#: PTX 8.6 and sm_100: two float32 in a 64-bit register.
+PACKED = [
+    case
+    for mode in ("rn", "rz")
+    for case in (
+        packed("add", mode, 2, rounded_oracle(add, add, "f32", mode, is_sum=True)),
+        packed("sub", mode, 2, lambda a, b, f=rounded_oracle(add, add, "f32", mode, is_sum=True): f(a, -b)),
+        packed("mul", mode, 2, rounded_oracle(multiply, multiply, "f32", mode)),
+        packed("fma", mode, 3, rounded_oracle(multiply_add, multiply_add, "f32", mode, is_sum=True)),
+    )
+]
+
 #: PTX 8.8 and sm_100: three operands.
 THREE = [
     InstructionCase(
@@ -233,7 +254,7 @@ APPROXIMATE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES + THREE, ids=str)
+@pytest.mark.parametrize("case", CASES + THREE + PACKED, ids=str)
 def test_float_instruction(case: InstructionCase) -> None:
     """Bits equal those of one exact rounding."""
     check_case(case)
@@ -247,4 +268,4 @@ def test_approximate_instruction(case: InstructionCase) -> None:
 
 def test_ptxas_accepts_the_table(tmp_path: Path) -> None:
     check_with_ptxas(module_text(CASES + APPROXIMATE), "sm_90", tmp_path)
-    check_with_ptxas(module_text(THREE), "sm_100", tmp_path)
+    check_with_ptxas(module_text(THREE + PACKED), "sm_100", tmp_path)

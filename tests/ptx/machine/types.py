@@ -52,6 +52,7 @@ def _all_types() -> dict[str, PtxType]:
     types = [PtxType(f"{letter}{n}", kind, n) for letter, kind in letters.items() for n in (8, 16, 32, 64)]
     types += [PtxType(f"f{n}", "float", n) for n in (16, 32, 64)]
     types += [PtxType("f16x2", "float", 32, 2), PtxType("bf16", "bfloat", 16), PtxType("bf16x2", "bfloat", 32, 2)]
+    types.append(PtxType("f32x2", "float", 64, 2))
     types.append(PtxType("pred", "pred", 1))
     return {type_.name: type_ for type_ in types}
 

@@ -19,6 +19,8 @@ from .operation import Modifiers, Operation
 
 ROUNDING = ("rn", "rz", "rm", "rp")
 
+#: What sm_100 and later compute on two float32 in a 64-bit register (.f32x2).
+PACKED = ("add", "sub", "mul", "fma")
 NEAREST: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -56,7 +58,7 @@ def rounded(name: str, mode: str, type_: PtxType) -> Callable[..., np.ndarray]:
     """The operation `name` of NEAREST on float32 or float64 with rounding `mode`."""
     if mode == "rn":
         return NEAREST[name]
-    if type_.name == "f32":
+    if type_.name in ("f32", "f32x2"):
         function = _through_pairs(name, mode)
     elif name == "sqrt":
         function = directed_sqrt(mode)
@@ -105,10 +107,12 @@ def select_arithmetic(name: str, arity: int) -> Callable[[Modifiers], Operation]
     def select(mods: Modifiers) -> Operation:
         mode = mods.choose(*ROUNDING, default="rn")
         flushes, saturates = mods.flag("ftz"), mods.flag("sat")
-        type_ = mods.type("f32", "f64")
+        type_ = mods.type("f32", "f64", *(("f32x2",) if name in PACKED else ()))
         mods.finish()
         if type_.name == "f64" and (flushes or saturates):
             raise mods.unsupported(".ftz and .sat are for .f32")
+        if type_.name == "f32x2" and saturates:
+            raise mods.unsupported(".sat is for .f32")
         return Operation(finish_float(rounded(name, mode, type_), flushes, saturates), (type_,), (type_,) * arity)
 
     return select

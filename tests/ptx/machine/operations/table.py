@@ -10,7 +10,7 @@ from . import approximate, bits, compare, convert, floats, halves, integer, mixe
 from .operation import Modifiers, Operation
 
 _HALF_TYPES = frozenset(halves.HALVES)
-_FLOAT_TYPES = frozenset(("f32", "f64"))
+_FLOAT_TYPES = frozenset(("f32", "f32x2", "f64"))
 _UNSHARED = {**bits.OPERATIONS, **compare.OPERATIONS, **convert.OPERATIONS}
 
 
