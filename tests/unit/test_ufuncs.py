@@ -146,6 +146,15 @@ def test_faults_in_a_function_are_told_at_its_lines() -> None:
     assert f"called at test_ufuncs.py:{line})" in str(caught.value)
 
 
+def test_kernels_cannot_call_ufuncs() -> None:
+    @numba_ptxplus.jit
+    def kernel(x):
+        x[0] = negate(x[0])
+
+    with pytest.raises(TypeError, match=r"Untyped global name 'negate': a ufunc .* call the function itself"):
+        kernel[1, 1](np.zeros(1, np.int32))
+
+
 def test_wrong_gufuncs_are_told() -> None:
     def function(x, y):
         y[0] = x[0]
