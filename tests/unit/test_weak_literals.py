@@ -12,6 +12,7 @@ from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import NumberRules, Target
 from numba_gpucore.compile.driver import lower_kernel
+from numba_gpucore.cpu import BACKEND
 from numba_gpucore.language import grid
 
 RULES = NumberRules(weak_literals=True, has_float64=False)
@@ -115,7 +116,8 @@ DOUBLE_PRECISION = np.float64(0.1)
 
 def optimised_entry(kernel, target):
     """LLVM assembly of the kernel after inlining and optimising: what a code generator would see."""
-    request = CompileRequest(kernel, target, "cpu", "", 1, "any", (FLOATS, FLOATS), KernelOptions(boundscheck=False))
+    options = KernelOptions(boundscheck=False)
+    request = CompileRequest(kernel, target, "cpu", BACKEND.codegen, 1, "any", (FLOATS, FLOATS), options)
     lowered = lower_kernel(request)
     for function in lowered.module.functions:
         if not function.is_declaration and function.name != lowered.job.entry:
