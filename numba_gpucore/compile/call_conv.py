@@ -3,8 +3,8 @@
 `i32 function(ptr retval, ptr ctx, args...)`: Numba's minimal convention with a hidden context pointer, which neutral
 intrinsics take. A throw hands site and numbers to `gpu.throw` and returns non-zero; callers return at once.
 
-Inside `try`, a throw sets the function's own flag and goes to the handler. A throw in a function that a try block calls
-is caught too, but has been handed to `gpu.throw` before, so the host raises it all the same.
+Inside `try`, a throw sets the function's own flag and goes to the handler. Functions that a try block calls are quiet
+versions of themselves (see quiet_functions), which return non-zero without telling the host.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from numba_gpucore.compile.intrinsics import site_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
 from numba_gpucore.compile.lower.number_bits import check_format, narrow_bits, to_i64, wide_bits
 from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
+from numba_gpucore.compile.quiet_functions import QUIET
 from numba_gpucore.compile.texts import Format, TextStart
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 _TRY_STATE_ATTRIBUTE = "_gpucore_try_state"
+#: Where Numba's lowering leaves the handler's block while it lowers a block inside `try`.
+_IN_TRY_BLOCK = "_in_try_block"
 
 
 class ContextCallConv(MinimalCallConv):
@@ -47,6 +50,8 @@ class ContextCallConv(MinimalCallConv):
         builder.store(cgutils.get_null_value(return_type), slot)
         packed = self._get_arg_packer(argtys).as_arguments(builder, args)
         self.context.active_code_library.add_call(builder.function.name, callee.name)
+        if getattr(builder, _IN_TRY_BLOCK, None):
+            callee = cgutils.get_or_insert_function(builder.module, callee.function_type, callee.name + QUIET)
         code = builder.call(callee, [slot, builder.function.args[1], *packed])
         status = self._get_return_status(builder, code)
         return status, self.context.get_returned_value(builder, resty, builder.load(slot))
@@ -106,8 +111,7 @@ class ContextCallConv(MinimalCallConv):
         return Site(name, arguments, frame, is_bounds_check)
 
     def _throw(self, builder, site: Site, numbers: Sequence[ir.Value]) -> None:
-        # Numba's lowering leaves the handler's block here while it lowers a block inside `try`.
-        try_block = getattr(builder, "_in_try_block", None)
+        try_block = getattr(builder, _IN_TRY_BLOCK, None)
         if try_block:
             self.set_static_user_exc(builder, None)
             builder.branch(try_block["target"])

@@ -28,6 +28,7 @@ from numba_gpucore.compile.intrinsics import (
     shared_symbol,
 )
 from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.quiet_functions import define_quiet_functions
 
 _DEFINITION = re.compile(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
 _NO_INLINE = re.compile(r"(?<=\)) noinline\b")
@@ -101,7 +102,7 @@ def link_kernel(
     """Link the modules in `texts`; all functions but `entry` become internal."""
     texts = [_ENVIRONMENT.sub("", text) for text in texts]
     # Back-ends decide what stays a function. Numba marks all so under debug, and llvmlite cannot take marks away.
-    texts = [_NO_INLINE.sub("", text) for text in texts]
+    texts = define_quiet_functions([_NO_INLINE.sub("", text) for text in texts])
     graph = walk_calls(texts, entry)
     renamed, shared_arrays = _number_shared_arrays(graph.symbols)
     for old, new in renamed.items():

@@ -282,6 +282,58 @@ def test_caught_exception_stays_on_the_device(checked_jit):
     np.testing.assert_array_equal(x, [0, 0, 2])
 
 
+def test_exceptions_of_called_functions_are_caught(checked_jit):
+    """Raised two calls deep, by an index and by a division of Numba's own; only what nobody catches gets to the host."""
+
+    @gpu.jit(device=True)
+    def item(x, i):
+        if i == 2:
+            raise OwnError("two")
+        return x[i]
+
+    @gpu.jit(device=True)
+    def next_item(x, i):
+        return item(x, i + 1) + 1
+
+    def kernel(x, out):
+        for i in range(5):
+            try:
+                out[i] = next_item(x, i)
+            except Exception:
+                out[i] = -1
+        if out[5] > 0:
+            out[5] = next_item(x, 7)
+
+    x, out = np.arange(4, dtype=np.float32), zeros(6)
+    checked_jit(kernel)[1, 1](x, out)
+    np.testing.assert_array_equal(out, [2, -1, 4, -1, -1, 0])
+    out[5] = 1
+    with pytest.raises(IndexError) as caught:
+        checked_jit(kernel)[1, 1](x, out)
+    assert (caught.value.index, caught.value.size) == (8, 4)
+
+
+def test_a_function_that_catches_is_called_inside_try(checked_jit):
+    @gpu.jit(device=True)
+    def inner(x, i):
+        try:
+            return x[i]
+        except Exception:
+            return x[i + 1]
+
+    def kernel(x, out):
+        for i in range(4):
+            try:
+                out[i] = inner(x, 2 * i - 5)
+            except Exception:
+                out[i] = -1
+
+    x, out = np.arange(1, 4, dtype=np.float32), zeros(4)
+    checked_jit(kernel)[1, 1](x, out)
+    # x[-5] and x[-4] fail, x[-3] is 1, x[-1] is 3, x[1] is 2
+    np.testing.assert_array_equal(out, [-1, 1, 3, 2])
+
+
 def test_device_stays_usable_and_nothing_piles_up(checked_jit):
     kernel = checked_jit(raises_fstring)
     for _ in range(50):

@@ -1,0 +1,67 @@
+"""Functions that are called inside `try`: their exceptions are the handler's, not the host's. Before: lowering. After:
+linking.
+
+A call inside `try` names the callee with QUIET behind; here each such function is defined as the original without its
+calls of `gpu.throw`, and with quiet callees. It still returns non-zero where the original throws.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+QUIET = ".quiet"
+_DEFINITION = re.compile(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+_SYMBOL = re.compile(r'@"?(?P<name>[\w.$]+)"?')
+_THROW = re.compile(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
+#: A function's entry in the debug information cannot be shared.
+_LINES = re.compile(r",? !dbg !\d+")
+
+
+def define_quiet_functions(texts: Sequence[str]) -> list[str]:
+    """The modules in LLVM assembly, with definitions of the quiet functions that they call."""
+    originals = {match["name"]: match[0] for text in texts for match in _DEFINITION.finditer(text)}
+    wanted: list[str] = []
+    pending = [name for text in texts for name in _quiet_names(text)]
+    while pending:
+        name = pending.pop()
+        if name not in wanted and name in originals:
+            wanted.append(name)
+            pending += [callee for callee in _symbols(originals[name]) if callee in originals]
+    return [_with_quiet_functions(text, set(wanted)) for text in texts] if wanted else list(texts)
+
+
+def _symbols(text: str) -> list[str]:
+    return list(dict.fromkeys(match["name"].removesuffix(QUIET) for match in _SYMBOL.finditer(text)))
+
+
+def _quiet_names(text: str) -> list[str]:
+    names = (match["name"] for match in _SYMBOL.finditer(text))
+    return [name.removesuffix(QUIET) for name in names if name.endswith(QUIET)]
+
+
+def _with_quiet_functions(text: str, wanted: set[str]) -> str:
+    """A module with quiet versions of those functions that it defines, and declarations of the others it now calls."""
+    definitions = {match["name"]: match[0] for match in _DEFINITION.finditer(text) if match["name"] in wanted}
+    added = [_quieten(body, wanted) for body in definitions.values()]
+    called = {name for body in added for name in _quiet_names(body)} - definitions.keys()
+    for name in sorted(called):
+        declaration = re.search(rf'^declare [^\n]*@"?{re.escape(name)}"?\([^\n]*$', text, re.MULTILINE)
+        is_declared = re.search(rf'^declare [^\n]*@"?{re.escape(name + QUIET)}"?\(', text, re.MULTILINE)
+        if declaration is not None and is_declared is None:
+            added.append(_rename(declaration[0], {name}))
+    # A module that defines a function must not declare it as well.
+    for name in definitions:
+        text = re.sub(rf'^declare [^\n]*@"?{re.escape(name + QUIET)}"?\([^\n]*\n', "", text, flags=re.MULTILINE)
+    return "\n".join([text, *added, ""]) if added else text
+
+
+def _quieten(body: str, wanted: set[str]) -> str:
+    return _rename(_LINES.sub("", _THROW.sub("", body)), wanted)
+
+
+def _rename(text: str, names: set[str]) -> str:
+    def quiet(found: re.Match[str]) -> str:
+        return f'@"{found["name"]}{QUIET}"' if found["name"] in names else found[0]
+
+    return _SYMBOL.sub(quiet, text)
