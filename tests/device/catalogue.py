@@ -16,8 +16,8 @@ from importlib import import_module
 from numba_gpucore.selftest.case import REFUSALS, Case
 
 TOPICS = (
-    "places", "barriers", "memory", "atomics", "warps", "numbers", "semantics", "halves", "bfloat", "vectors", "math",
-    "libdevice", "arrays", "python", "calls",
+    "places", "barriers", "memory", "atomics", "warps", "numbers", "semantics", "halves", "half_memory", "bfloat",
+    "vectors", "math", "libdevice", "arrays", "python", "calls",
 )  # fmt: skip
 
 

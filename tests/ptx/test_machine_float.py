@@ -188,7 +188,7 @@ PACKED = [
     for mode in ("rn", "rz")
     for case in (
         packed("add", mode, 2, rounded_oracle(add, add, "f32", mode, is_sum=True)),
-        packed("sub", mode, 2, lambda a, b, f=rounded_oracle(add, add, "f32", mode, is_sum=True): f(a, -b)),
+        packed("sub", mode, 2, rounded_oracle(lambda a, b: a - b, lambda a, b: a - b, "f32", mode)),
         packed("mul", mode, 2, rounded_oracle(multiply, multiply, "f32", mode)),
         packed("fma", mode, 3, rounded_oracle(multiply_add, multiply_add, "f32", mode, is_sum=True)),
     )
