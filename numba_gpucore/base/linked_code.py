@@ -8,7 +8,7 @@ from numba_gpucore.base.records import dataclass
 #: Kind of code by the suffix of its files.
 KIND_OF_SUFFIX = {
     ".ptx": "ptx", ".cubin": "cubin", ".fatbin": "fatbin", ".o": "object", ".obj": "object", ".a": "archive",
-    ".lib": "archive", ".ltoir": "ltoir",
+    ".lib": "archive", ".ltoir": "ltoir", ".cu": "cuda",
 }  # fmt: skip
 
 

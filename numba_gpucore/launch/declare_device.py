@@ -18,7 +18,7 @@ def declare_device(
     """Declare a function of another compiler, for kernels on NVIDIA GPUs to call.
 
     sig: with its result, such as "float32(float32, int32)". link: a path or LinkableCode, or several: PTX is merged
-    into the kernel's, other code needs the package nvidia-nvjitlink. abi: "c", or "numba" for
+    into the kernel's, CUDA C++ needs nvcc, other code nvidia-nvjitlink. abi: "c", or "numba" for
     `int32 name(R* result, args...)`. Raises TypeError, OptionError, OSError.
     """
     if abi not in _ABIS:

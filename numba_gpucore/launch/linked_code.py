@@ -8,8 +8,6 @@ from typing import Any
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.linked_code import KIND_OF_SUFFIX, LinkedCode
 
-_CUDA_SOURCE = ".cu"
-
 
 def read_linked_code(given: Any) -> tuple[LinkedCode, ...]:
     """A path or an object like numba.cuda's LinkableCode, or several. Raises OptionError, OSError."""
@@ -35,10 +33,6 @@ def _read(item: Any) -> LinkedCode:
 
 
 def _kind_of(suffix: str, name: str) -> str:
-    if suffix == _CUDA_SOURCE:
-        raise OptionError(
-            f"{name}: CUDA C++ is compiled by NVIDIA's compiler: nvcc -ptx makes PTX, which can be linked"
-        )
     try:
         return KIND_OF_SUFFIX[suffix]
     except KeyError:

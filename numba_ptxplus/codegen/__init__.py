@@ -29,7 +29,7 @@ class PtxCodegen:
         return emit_ptx(module, job)
 
     def assemble(self, text: str, job: Job) -> bytes:
-        codes = [code for code in job.linked_code if code.kind != "ptx"]
+        codes = [code for code in job.linked_code if code.kind not in ("ptx", "cuda")]
         cubin = assemble_ptx(text, job.request.arch, job.request.options, codes)
         return DeviceCode(text, cubin).pack()
 

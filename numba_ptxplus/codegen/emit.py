@@ -5,6 +5,14 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.aligned_version import (
+    add_aligned_version,
+    array_slots,
+    count_vectors,
+    has_neighbours,
+    permit_inlining,
+)
+from numba_ptxplus.codegen.legalize import optimise
 from numba_ptxplus.codegen.linked_code import merge_ptx
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
 from numba_ptxplus.codegen.merge_guards import merge_guards
@@ -24,9 +32,35 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     check_selection(module, job)
     options = job.request.options
     text = scope_atomics(permit_fast_forms(str(module), options.fastmath))
-    if options.debug or options.lineinfo:
+    has_lines = options.debug or options.lineinfo
+    if has_lines:
         text = strip_linkage_tags(merge_compile_units(text))
+    ptx = _select(text, job)
+    # Not with lines: a debugger would see each one twice.
+    if options.opt and not options.device and not has_lines and array_slots(job) and has_neighbours(ptx):
+        both = _select_versions(text, job)
+        # The version for any address has as many as before.
+        ptx = both if count_vectors(both) > 2 * count_vectors(ptx) else ptx
+    return merge_ptx(ptx, job.linked_code, job.request.arch)
+
+
+def _select(text: str, job: Job) -> str:
+    """PTX of LLVM assembly."""
+    options = job.request.options
     if options.opt:
         text = merge_guards(merge_address_sums(text))
     ptx = strip_call_numbers(target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text)))
-    return merge_ptx(keep_barrier_loops_rolled(ptx) if options.opt else ptx, job.linked_code)
+    return keep_barrier_loops_rolled(ptx) if options.opt else ptx
+
+
+def _select_versions(text: str, job: Job) -> str:
+    """PTX of a kernel with a version for aligned arrays: the optimiser finds out what that means for each access."""
+    module = llvm.parse_assembly(add_aligned_version(text, job))
+    optimise(module, job)
+    module = llvm.parse_assembly(permit_inlining(str(module)))
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_always_inliner_pass()
+    manager.add_instruction_namer_pass()
+    options = llvm.create_pipeline_tuning_options()
+    manager.run(module, llvm.create_pass_builder(target_machine(machine_spec(job)), options))
+    return _select(str(module), job)

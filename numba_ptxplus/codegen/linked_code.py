@@ -1,6 +1,7 @@
 """Code of NVIDIA's compilers in a kernel's program. Before: job. After: legalize, emit, assemble.
 
-PTX is merged into the kernel's own text, so that neither linker nor driver has to link; other code goes to nvJitLink.
+PTX, and what nvcc makes of CUDA C++, is merged into the kernel's own text, so that neither linker nor driver has to
+link; other code goes to nvJitLink.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.compile.intrinsics import parse_foreign_symbol
 from numba_gpucore.compile.job import Job
+from numba_ptxplus.codegen.nvcc import compile_cuda
 
 _VERSION = re.compile(r"^\.version\s+(\d+)\.(\d+)\s*$", re.MULTILINE)
 _HEADER = re.compile(r"^\.(?:version|target|address_size)\b.*$", re.MULTILINE)
@@ -45,10 +47,11 @@ def foreign_functions(job: Job) -> frozenset[str]:
     return frozenset(name for symbol in job.intrinsics if (name := parse_foreign_symbol(symbol)))
 
 
-def merge_ptx(ptx: str, codes: Iterable[LinkedCode]) -> str:
+def merge_ptx(ptx: str, codes: Iterable[LinkedCode], arch: str) -> str:
     """A kernel's PTX with that of `codes`, whose versions and targets give way to the newest version and the kernel's
-    target."""
-    texts = [code.data.decode().rstrip("\0") for code in codes if code.kind == "ptx"]
+    target. CUDA C++ is compiled. Raises ToolchainError."""
+    compiled = [compile_cuda(code, arch) if code.kind == "cuda" else code for code in codes]
+    texts = [code.data.decode().rstrip("\0") for code in compiled if code.kind == "ptx"]
     if not texts:
         return ptx
     newest = max((int(major), int(minor)) for text in (ptx, *texts) for major, minor in _VERSION.findall(text))

@@ -16,7 +16,7 @@ from numba_gpucore.launch import session
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.jit import jit
 from numba_gpucore.launch.linked_code import read_linked_code
-from numba_ptxplus.codegen import CODEGEN, assemble, nvjitlink
+from numba_ptxplus.codegen import CODEGEN, assemble, nvcc, nvjitlink
 from numba_ptxplus.codegen.assemble import assemble_ptx, newest_ptxas, run_ptxas
 from numba_ptxplus.compile_api import make_request
 from numba_ptxplus.driver.abi import DeviceCode
@@ -184,6 +184,30 @@ def test_nvjitlink_assembles_where_ptxas_is_missing(monkeypatch: pytest.MonkeyPa
         compile_with(gpu.Cubin(b"\x7fELF", "a.cubin"))
 
 
+def test_cuda_source_is_compiled_by_nvcc(
+    ptx_machine: PtxDevice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A stand-in for nvcc, which would need a C++ compiler: it writes down its arguments and gives TIMES2."""
+    tool = tmp_path / "nvcc"
+    tool.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/seen\ncat > "$5" <<\'END\'\n{TIMES2}END\n')
+    tool.chmod(0o755)
+    monkeypatch.setattr(nvcc, "find_tools", lambda name: (tool,))
+    times2 = gpu.declare_device("times2", "int32(int32)", link=gpu.CUSource("// CUDA C++", "times2.cu"), abi="c")
+
+    def kernel(x):
+        x[0] = times2(x[0])
+
+    x = np.full(1, 21, np.int32)
+    jit(PLATFORM, kernel)[1, 1](x)
+    assert x[0] == 42 and (tmp_path / "seen").read_text().startswith("-ptx -rdc=true -arch=sm_90 -o ")
+    tool.write_text("#!/bin/sh\necho 'linked.cu(1): error: no'; exit 2\n")
+    with pytest.raises(ToolchainError, match=r"nvcc ended with code 2 on times2\.cu:\nlinked\.cu\(1\): error: no"):
+        compile_with(gpu.CUSource("junk", "times2.cu"))
+    monkeypatch.setattr(nvcc, "find_tools", lambda name: ())
+    with pytest.raises(ToolchainError, match=r"linking times2\.cu needs .* nvcc: pip install nvidia-cuda-nvcc"):
+        compile_with(gpu.CUSource("junk", "times2.cu"))
+
+
 def test_other_devices_refuse_foreign_functions_at_their_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_default", None)
     monkeypatch.setenv("NUMBA_PTXPLUS_DEVICE", "cpu")
@@ -197,8 +221,6 @@ def test_what_cannot_be_declared_or_linked() -> None:
         gpu.declare_device("f", "(float32[:],)")
     with pytest.raises(NotImplementedError, match="Unsupported ABI: fastcall"):
         gpu.declare_device("f", "void()", abi="fastcall")
-    with pytest.raises(OptionError, match="nvcc -ptx makes PTX"):
-        gpu.jit(call_times2, link="times2.cu")
     with pytest.raises(OptionError, match="code to link is told by its suffix"):
         gpu.jit(call_times2, link="times2.txt")
     with pytest.raises(KernelLanguageError, match="foreign function 'times2' can be called from kernels only"):
