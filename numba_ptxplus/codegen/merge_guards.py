@@ -17,10 +17,10 @@ from numba_ptxplus.driver.abi import MAILBOX_VARIABLE
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
 _LABEL = re.compile(r"^(?P<label>[\w.$-]+|\"[^\"]+\"):")
-_BRANCH = re.compile(r"^  br i1 (?P<condition>\S+), label %(?P<then>\S+), label %(?P<otherwise>[^\s,]+)")
+_BRANCH = re.compile(r"^  br i1 (?P<condition>[^\s,]+), label %(?P<then>[^\s,]+), label %(?P<otherwise>[^\s,]+)")
 _TARGET = re.compile(r"label %([\w.$-]+|\"[^\"]+\")")
 _COMPARISON = re.compile(
-    r"^  (?P<name>%\S+) = icmp (?P<kind>(?:samesign )?\w+) (?P<type>i32|i64) (?P<left>\S+), (?P<right>\S+)"
+    r"^  (?P<name>%\S+) = icmp (?P<kind>(?:samesign )?\w+) (?P<type>i32|i64) (?P<left>[^\s,]+), (?P<right>[^\s,]+)"
 )
 #: What can be computed whether or not the checks before it hold: it can make poison, which `select` keeps away.
 _PURE = re.compile(r"^  %\S+ = (?:icmp|add|sub|mul|shl|lshr|ashr|and|or|xor|zext|sext|trunc|select|getelementptr)\b")

@@ -59,6 +59,22 @@ def test_checks_in_a_row_become_one_branch():
     assert cold.count("asm ") == 2
 
 
+def test_lines_of_the_users_do_not_matter():
+    """Comparisons and branches end in a location under lineinfo."""
+    lines = re.sub(r"^(  (?:%c\d = icmp|br i1) .*)$", r"\1, !dbg !9", GUARDS, flags=re.MULTILINE)
+    lines += """!9 = !DILocation(line: 3, scope: !8)
+!8 = distinct !DISubprogram(name: "kernel", file: !7, line: 1, unit: !6, spFlags: DISPFlagDefinition)
+!7 = !DIFile(filename: "a.py", directory: "/")
+!6 = distinct !DICompileUnit(language: DW_LANG_C, file: !7, emissionKind: FullDebug)
+!5 = !{i32 2, !"Debug Info Version", i32 3}
+!llvm.dbg.cu = !{!6}
+!llvm.module.flags = !{!5}
+"""
+    merged = merge_guards(lines.replace("ptr %x) {", "ptr %x) !dbg !8 {"))
+    llvm.parse_assembly(merged).verify()
+    assert "guard.0.failed.1" in merged
+
+
 def test_what_stands_between_stays():
     """A store between two checks is seen by others although the second fails, so these are not joined."""
     stored = GUARDS.replace("  %j2 = add", "  store i32 1, ptr %x\n  %j2 = add")
