@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from numba_gpucore import language
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
@@ -56,6 +58,9 @@ def find_rule_faults(func_ir: Any, typemap: dict[str, types.Type]) -> tuple[Faul
         line = statement.loc.line
         if active_flag("lacks_atomic64") and _is_wide_atomic(statement.value, typemap):
             faults.append(Fault(filename, line, "an atomic operation on 64-bit integers", "use 32-bit integers"))
+        if active_flag("narrows_float64") and _views_as_float64(statement.value, func_ir, typemap):
+            what = "float64: a view of other numbers as float64, whose bits float64='float32' does not change"
+            faults.append(Fault(filename, line, what))
         is_float64 = not active_flag("has_float64") and has_float64(typemap[statement.target.name])
         if is_float64 and not isinstance(statement.value, ir.Arg):
             float64_lines.setdefault(line, {}).update(_names_in(statement))
@@ -78,3 +83,19 @@ def _is_wide_atomic(value: Any, typemap: dict[str, types.Type]) -> bool:
     function, array = typemap[value.func.name], typemap[value.args[0].name]
     is_atomic = isinstance(function, types.Function) and function.typing_key in _ATOMICS
     return is_atomic and isinstance(array, types.Array) and array.dtype in (types.int64, types.uint64)
+
+
+def _views_as_float64(value: Any, func_ir: Any, typemap: dict[str, types.Type]) -> bool:
+    """True for `array.view(np.float64)` and its kin."""
+    if not (isinstance(value, ir.Expr) and value.op == "call" and value.args):
+        return False
+    function = typemap[value.func.name]
+    if not (isinstance(function, types.BoundFunction) and str(function.typing_key).endswith("array.view")):
+        return False
+    for found in func_ir._definitions[value.args[0].name]:
+        match found:
+            case ir.Expr(op="getattr", attr="float64" | "complex128" | "double"):
+                return True
+            case ir.Const(value=dtype) | ir.Global(value=dtype) | ir.FreeVar(value=dtype):
+                return dtype in ("float64", "complex128", "f8", "c16") or dtype in (np.float64, np.complex128)
+    return False

@@ -186,6 +186,18 @@ def test_numbers_beyond_float32_become_infinite() -> None:
     np.testing.assert_array_equal(x, [[1.0, np.inf], [1e300, 2.0]])
 
 
+def test_views_of_bits_as_float64_are_refused() -> None:
+    """Read as float32, they would be other numbers."""
+
+    @numba_metal.jit(float64="float32")
+    def read_bits(x, out):
+        out[0] = x.view(np.float64)[0]
+
+    line = read_bits.py_func.__code__.co_firstlineno + 2
+    with pytest.raises(UnsupportedKernelError, match=f":{line}: float64: a view of other numbers as float64"):
+        read_bits[1, 1](np.zeros(2, np.int64), np.zeros(1))
+
+
 def test_atomics_on_64_bit_integers_are_refused() -> None:
     @numba_metal.jit
     def count(x):
