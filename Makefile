@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test lint bench docs-math docs-porting wheel clean
 
 demo: $(INSTALLED)
 	$(RUN)/python examples/edges.py
@@ -28,6 +28,9 @@ wheel: $(INSTALLED)
 # at most ten minutes on two cores
 docs-math: $(INSTALLED)
 	$(RUN)/python docs/generate_math.py
+
+docs-porting: $(INSTALLED)
+	$(RUN)/python docs/generate_porting.py
 
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
