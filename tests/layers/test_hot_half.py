@@ -57,6 +57,32 @@ def kernel(x):
     x[cuda.grid(1)] += 1
 """
 
+SCRIPT = """
+import numba_ptxplus
+numba_ptxplus.install_as_cuda()
+import numpy as np
+from numba import cuda
+from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
+
+@cuda.jit("void(float32[::1], Array(float32, 1, 'C'))")
+def scale(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = cuda.float32(2) * x[i]
+
+@cuda.jit
+def draw(states, out):
+    out[cuda.grid(1)] = xoroshiro128p_uniform_float32(states, cuda.grid(1))
+
+stream = cuda.stream()
+x = cuda.to_device(np.arange(64, dtype=np.float32), stream)
+out = cuda.device_array_like(x)
+scale[2, 32, stream](x, out)
+stream.synchronize()
+draw[2, 32](create_xoroshiro128p_states(64, seed=1), out)
+assert 0 <= out.copy_to_host().min() and cuda.current_context().device.name and cuda.gpus[0]._device.name
+"""
+
 LAUNCH = """
 import numpy as np
 import numba_ptxplus as gpu
@@ -96,6 +122,13 @@ def test_declaring_a_known_signature_loads_no_compiler(run_python: Runner, tmp_p
 def test_standing_in_for_numba_cuda_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
     """The stand-in for the module `numba` itself is there, and nothing of Numba below it."""
     loaded = cold_modules(run_python, tmp_path, STAND_IN)
+    assert {module for module in loaded if not module.startswith("numba.cuda")} == {"numba"}
+
+
+def test_a_script_for_numba_cuda_with_known_kernels_loads_no_compiler(run_python: Runner, tmp_path: Path) -> None:
+    """What it imports is our stand-in, for `numba` too; asking that for anything else would load the real one."""
+    assert "numba_gpucore.compile.driver" in cold_modules(run_python, tmp_path, SCRIPT), "the check can fail"
+    loaded = cold_modules(run_python, tmp_path, SCRIPT)
     assert {module for module in loaded if not module.startswith("numba.cuda")} == {"numba"}
 
 
