@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.driver import lower_kernel
 from numba_gpucore.launch.eager import kernel_arg_types
+from numba_ptxplus.architectures import ARCHITECTURES
 from numba_ptxplus.codegen import assemble
 from numba_ptxplus.compile_api import emit, make_request
 from tests.golden.golden import check_golden
@@ -22,6 +25,33 @@ def test_ptx_is_as_kept(program):
     ptxas = assemble.newest_ptxas()
     assert ptxas, "pip install nvidia-cuda-nvcc: the tests need ptxas"
     assemble.run_ptxas(ptxas, ptx, "sm_90", options)
+
+
+#: Architectures for each program: together every one several times. tests/unit/test_ptx_assemble.py has every
+#: intrinsic on every architecture; here are whole programs, of which all on all would take minutes.
+N_ARCHS = 3
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=lambda number: PROGRAMS[number].name)
+def test_ptxas_takes_whole_programs_of_all_architectures(number):
+    program = PROGRAMS[number]
+    options = KernelOptions.from_keywords({"boundscheck": False, **program.options})
+    ptxas = assemble.newest_ptxas()
+    assert ptxas
+    for arch in archs_of(number):
+        request = make_request(program.function, kernel_arg_types(program.signature), arch, options)
+        ptx = emit(lower_kernel(request), request)
+        assert f".target {arch}" in ptx
+        assemble.run_ptxas(ptxas, ptx, arch, options)
+
+
+def archs_of(number: int) -> list[str]:
+    return [ARCHITECTURES[(number * N_ARCHS + step) % len(ARCHITECTURES)] for step in range(N_ARCHS)]
+
+
+def test_no_architecture_is_left_out():
+    counts = Counter(arch for number in range(len(PROGRAMS)) for arch in archs_of(number))
+    assert set(counts) == set(ARCHITECTURES) and min(counts.values()) >= 2
 
 
 def test_twenty_kernels_are_kept():
