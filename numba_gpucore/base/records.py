@@ -2,8 +2,8 @@
 
 The standard decorator compiles the text of each method of each class: half a millisecond a class, 25 ms of each import
 of the launch half (`python -X importtime`, Python 3.11). Here it only collects the fields; the methods are written
-once, below, for all classes. `dataclasses.fields`, `replace` and `asdict` work as ever, and a record behaves as the standard
-decorator's (tests/unit/test_base_records.py compares them).
+once, below, for all classes. `dataclasses.fields`, `replace` and `asdict` work as ever, and a record behaves as the
+standard decorator's (tests/unit/test_base_records.py compares them).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ else:
     def _make_record(cls, frozen, order):
         written = cls.__dict__
         methods = {"__repr__": _repr}
+        documentation = cls.__doc__
+        cls.__doc__ = documentation or "a record"  # for a class without, the decorator makes one, slowly
         cls = _collect_fields(init=False, repr=False, eq=False)(cls)
+        cls.__doc__ = documentation
         compared = _getter_of([one.name for one in fields(cls) if one.compare])
         methods["__init__"] = _make_init(cls)
         methods["__eq__"] = lambda self, other: (

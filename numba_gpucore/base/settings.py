@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.options import FLOAT64_CHOICES
@@ -31,7 +30,7 @@ class Settings:
     boundscheck: bool | None
     num_threads: int
     dump_folder: str | None
-    cache_folder: Path
+    cache_folder: str
     caches_by_default: bool
     cache_max_nbytes: int
     trusts_cache: bool
@@ -46,7 +45,7 @@ class Settings:
             boundscheck=_flag(environ, "NUMBA_BOUNDSCHECK"),
             num_threads=_count(environ, "NUMBA_NUM_THREADS") or usable_cores(),
             dump_folder=environ.get("NUMBA_GPU_DUMP") or None,
-            cache_folder=Path(environ.get("NUMBA_CACHE_DIR") or _user_cache_folder(environ)),
+            cache_folder=environ.get("NUMBA_CACHE_DIR") or _user_cache_folder(environ),
             caches_by_default=bool(environ.get("NUMBA_CACHE_DIR")),
             cache_max_nbytes=_count(environ, "NUMBA_GPU_CACHE_NBYTES") or _DEFAULT_CACHE_NBYTES,
             trusts_cache=bool(_flag(environ, "NUMBA_GPU_TRUST_CACHE")),
@@ -57,13 +56,14 @@ class Settings:
         )
 
 
-def _user_cache_folder(environ: Mapping[str, str]) -> Path:
+def _user_cache_folder(environ: Mapping[str, str]) -> str:
     """Where this platform keeps a user's caches. Source: XDG Base Directory Specification; Apple, Known Folders."""
+    home = os.path.expanduser("~")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / _FOLDER_NAME
+        return os.path.join(home, "Library", "Caches", _FOLDER_NAME)
     if sys.platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / _FOLDER_NAME
-    return Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / _FOLDER_NAME
+        return os.path.join(environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local"), _FOLDER_NAME)
+    return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), _FOLDER_NAME)
 
 
 def usable_cores() -> int:

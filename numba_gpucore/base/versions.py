@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib.machinery import PathFinder
-from pathlib import Path
 
 #: Packages whose versions stand in every cache key, so that what is theirs need not be looked into.
 VERSIONED_PACKAGES = frozenset({"numba", "numpy", "llvmlite", "numba_gpucore", "numba_metal", "numba_ptxplus"})
@@ -25,13 +24,13 @@ def version_of(package: str) -> str:
     # PathFinder looks at the path only: `numba` in sys.modules can be our stand-in.
     spec = PathFinder.find_spec(package)
     if spec is not None and spec.origin is not None:
-        found = _versions_beside(Path(spec.origin).parent.parent, package)
+        found = _versions_beside(os.path.dirname(os.path.dirname(spec.origin)), package)
         if len(found) == 1:
             return found[0]
     return _version_from_metadata(package)
 
 
-def _versions_beside(folder: Path, package: str) -> list[str]:
+def _versions_beside(folder: str, package: str) -> list[str]:
     prefix = package.lower() + "-"
     try:
         names = os.listdir(folder)

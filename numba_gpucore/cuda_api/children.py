@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import MutableMapping
-from pathlib import Path
 
 #: Names the package that is numba.cuda in a process and its children.
 PACKAGE_VARIABLE = "NUMBA_GPU_AS_CUDA"
-_BOOTSTRAP = Path(__file__).parent / "bootstrap"
+_BOOTSTRAP = os.path.join(os.path.dirname(__file__), "bootstrap")
 
 
 def install_in_children(package_name: str, environ: MutableMapping[str, str] = os.environ) -> None:
     """Make processes that are started with `environ` import the package as `numba.cuda`. Idempotent."""
     environ[PACKAGE_VARIABLE] = package_name
-    folder = str(_BOOTSTRAP)
+    folder = _BOOTSTRAP
     others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != folder]
     environ["PYTHONPATH"] = os.pathsep.join([folder, *others])

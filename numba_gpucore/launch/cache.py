@@ -13,7 +13,6 @@ import stat
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
@@ -52,20 +51,23 @@ class DiskCache:
     a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
     """
 
-    folder: Path
+    folder: str
     max_nbytes: int = 1 << 30
     writable: bool = True
     trusted: bool = False
     _warned: bool = field(default=False, repr=False)
 
-    def path_of(self, key: CacheKey) -> Path:
-        return self.folder / (key.digest + ENTRY_SUFFIX)
+    def path_of(self, key: CacheKey) -> str:
+        return self._path(key.digest + ENTRY_SUFFIX)
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
 
     def find(self, key: CacheKey, arg_types: tuple[ArgType, ...]) -> Lookup:
         """The entry for a key, if it is there, whole, trustworthy and made from the sources as they are now."""
         path = self.path_of(key)
         try:
-            objection = self._objection_to(self.folder.stat(), self.folder)
+            objection = self._objection_to(os.stat(self.folder), self.folder)
             with open(path, "rb") as file:
                 objection = objection or self._objection_to(os.fstat(file.fileno()), path)
                 data = b"" if objection else file.read()
@@ -92,7 +94,7 @@ class DiskCache:
 
         made_with: versions that are not in the key, for people to read.
         """
-        return self.store_data(self.path_of(key).name, encode_entry(key, artifact, made_with))
+        return self.store_data(key.digest + ENTRY_SUFFIX, encode_entry(key, artifact, made_with))
 
     def store_data(self, name: str, data: bytes) -> bool:
         """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
@@ -107,12 +109,12 @@ class DiskCache:
     def _write(self, name: str, data: bytes) -> None:
         """Write a file so that others see it whole or not at all. Raises OSError."""
         self._make_folder()
-        temporary = self.folder / f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
+        temporary = self._path(f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}")
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _BINARY, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            os.replace(temporary, self.folder / name)
+            os.replace(temporary, self._path(name))
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -128,9 +130,9 @@ class DiskCache:
 
     def recall(self, name: str) -> str | None:
         """The text that `note` kept under a name; None unless it is there, whole and to be trusted."""
-        path = self.folder / (name + _TEXT_SUFFIX)
+        path = self._path(name + _TEXT_SUFFIX)
         try:
-            if self._objection_to(self.folder.stat(), self.folder):
+            if self._objection_to(os.stat(self.folder), self.folder):
                 return None
             with open(path, "rb") as file:
                 if self._objection_to(os.fstat(file.fileno()), path):
@@ -152,16 +154,16 @@ class DiskCache:
         Waits while another process holds it, until `is_there()`, until that lock is stale, or for at most
         _LOCK_TIMEOUT_S: a lock only saves work, being right does not depend on it.
         """
-        lock = self.folder / (key.digest + _LOCK_SUFFIX)
+        lock = self._path(key.digest + _LOCK_SUFFIX)
         held = self._take_lock(lock, is_there)
         try:
             yield
         finally:
             if held:
                 with contextlib.suppress(OSError):
-                    lock.unlink()
+                    os.unlink(lock)
 
-    def _take_lock(self, lock: Path, is_there: Callable[[], bool]) -> bool:
+    def _take_lock(self, lock: str, is_there: Callable[[], bool]) -> bool:
         deadline = time.monotonic() + _LOCK_TIMEOUT_S
         while time.monotonic() < deadline:
             try:
@@ -172,47 +174,49 @@ class DiskCache:
                 if is_there():
                     return False
                 with contextlib.suppress(OSError):
-                    if time.time() - lock.stat().st_mtime > _LOCK_TIMEOUT_S:
-                        lock.unlink()
+                    if time.time() - os.stat(lock).st_mtime > _LOCK_TIMEOUT_S:
+                        os.unlink(lock)
                 time.sleep(_LOCK_POLL_S)
             except OSError:
                 return False
         return False
 
-    def entries(self) -> list[Path]:
-        """Every entry file, least recently used first."""
-        if not self.folder.is_dir():
-            return []
+    def entries(self) -> list[str]:
+        """Paths of all entry files, least recently used first."""
         dated = []
-        for path in self.folder.glob("*" + ENTRY_SUFFIX):
+        for path in self._files(ENTRY_SUFFIX):
             with contextlib.suppress(OSError):
-                dated.append((path.stat().st_mtime_ns, path))
+                dated.append((os.stat(path).st_mtime_ns, path))
         return [path for _time, path in sorted(dated)]
 
     def clear(self) -> int:
         """Delete every entry, and what processes that died have left; how many entries there were."""
         paths = self.entries()
-        for path in (*paths, *self._files("*" + _TEXT_SUFFIX), *self._files("*" + _LOCK_SUFFIX)):
-            path.unlink(missing_ok=True)
+        for path in (*paths, *self._files(_TEXT_SUFFIX), *self._files(_LOCK_SUFFIX)):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
         self._remove_old_temporaries(0.0)
         return len(paths)
 
-    def _files(self, pattern: str) -> list[Path]:
-        return list(self.folder.glob(pattern)) if self.folder.is_dir() else []
+    def _files(self, suffix: str) -> list[str]:
+        try:
+            return [self._path(name) for name in os.listdir(self.folder) if name.endswith(suffix)]
+        except OSError:
+            return []
 
     def _remove_old_temporaries(self, age_s: float) -> None:
-        for path in self._files("*" + _TEMPORARY_SUFFIX):
+        for path in self._files(_TEMPORARY_SUFFIX):
             with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime >= age_s:
-                    path.unlink()
+                if time.time() - os.stat(path).st_mtime >= age_s:
+                    os.unlink(path)
 
     def _make_folder(self) -> None:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        objection = self._objection_to(self.folder.stat(), self.folder)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        objection = self._objection_to(os.stat(self.folder), self.folder)
         if objection:
             raise PermissionError(objection)
 
-    def _objection_to(self, status: os.stat_result, path: Path) -> str:
+    def _objection_to(self, status: os.stat_result, path: str) -> str:
         """Why a file or folder must not be trusted; empty if nothing speaks against it."""
         if self.trusted or not hasattr(os, "getuid"):
             return ""
@@ -227,13 +231,13 @@ class DiskCache:
         sizes = []
         for path in self.entries():
             with contextlib.suppress(OSError):
-                sizes.append((path, path.stat().st_size))
+                sizes.append((path, os.stat(path).st_size))
         excess = sum(nbytes for _path, nbytes in sizes) - self.max_nbytes
         for path, nbytes in sizes:
             if excess <= 0:
                 break
             with contextlib.suppress(OSError):
-                path.unlink()
+                os.unlink(path)
                 excess -= nbytes
 
     def _refuse(self, reason: str) -> Lookup:

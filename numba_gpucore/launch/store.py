@@ -13,7 +13,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from numba_gpucore import __version__
@@ -134,14 +133,14 @@ class KernelStore:
         package = module_name.partition(".")[0]
         if package not in self._warm:
             folder = warm_folder_of(package)
-            exists = folder is not None and folder.is_dir()
+            exists = folder is not None and os.path.isdir(folder)
             # Whoever wrote the package's modules, which Python runs, wrote the kernels beside them.
             trusted = DiskCache(folder, writable=False, trusted=True) if exists and folder is not None else None
             self._warm[package] = trusted
         return self._warm[package]
 
     def _compile_and_keep(self, request: CompileRequest, key: CacheKey, print_: Fingerprint) -> Artifact:
-        with self._user.being_compiled(key, is_there=self._user.path_of(key).exists):
+        with self._user.being_compiled(key, is_there=lambda: os.path.exists(self._user.path_of(key))):
             # Another process may have compiled it while this one waited.
             lookup = self._user.find(key, request.arg_types)
             if lookup.artifact is not None:
@@ -196,13 +195,13 @@ def _options_text(request: CompileRequest) -> str:
     return text
 
 
-def warm_folder_of(package: str) -> Path | None:
+def warm_folder_of(package: str) -> str | None:
     """Where a package keeps kernels that were compiled when it was built; None for a plain script or module."""
     module = sys.modules.get(package)
     path = getattr(module, "__file__", None)
     if path is None or os.path.basename(path) != "__init__.py":
         return None
-    return Path(path).parent / WARM_FOLDER
+    return os.path.join(os.path.dirname(path), WARM_FOLDER)
 
 
 def rebase_sites(artifact: Artifact, print_: Fingerprint) -> Artifact:

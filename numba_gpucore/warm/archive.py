@@ -28,7 +28,7 @@ def export_entries(cache: DiskCache, path: Path) -> int:
     """Write every whole entry into a new tar file; how many. Raises OSError."""
     n_written = 0
     with tarfile.open(path, "w") as archive:
-        for entry in cache.entries():
+        for entry in map(Path, cache.entries()):
             data = entry.read_bytes()
             if _objection_to(entry.name, data) is None:
                 member = tarfile.TarInfo(entry.name)

@@ -92,7 +92,7 @@ def _job_count(text: str) -> int:
 def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
-        for path in one.entries():
+        for path in map(Path, one.entries()):
             status |= _list_entry(path)
     return status
 
@@ -100,7 +100,7 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
 def _shipped_with(package: str) -> DiskCache:
     import_module(package)
     folder = warm_folder_of(package)
-    if folder is None or not folder.is_dir():
+    if folder is None or not Path(folder).is_dir():
         raise FileNotFoundError(f"package {package} ships no compiled kernels")
     return DiskCache(folder, writable=False, trusted=True)
 

@@ -84,7 +84,7 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
     start = time.perf_counter()
     default_session().defers_declared = True
     package = _package_of(task)
-    cache = DiskCache(Path(folder) / package)
+    cache = DiskCache(str(Path(folder) / package))
     n_compiled = 0
     try:
         for kernel in kernels_of(task.module, task.kernel):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -55,7 +56,7 @@ ARTIFACT = Artifact(
 
 @pytest.fixture
 def cache(tmp_path):
-    return DiskCache(tmp_path / "cache")
+    return DiskCache(str(tmp_path / "cache"))
 
 
 def test_stored_artifact_comes_back_equal(cache):
@@ -132,7 +133,7 @@ DAMAGES = {
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_entry_is_a_miss_with_one_warning(cache, damage):
     cache.store(KEY, ARTIFACT)
-    cache.path_of(KEY).write_bytes(DAMAGES[damage])
+    Path(cache.path_of(KEY)).write_bytes(DAMAGES[damage])
     with pytest.warns(CacheWarning) as caught:
         assert cache.find(KEY, ARG_TYPES).artifact is None
         assert cache.find(KEY, ARG_TYPES).artifact is None
@@ -147,7 +148,7 @@ def test_a_folder_of_200_damaged_files_is_200_misses(cache):
     assert len(kinds) >= 20
     cache.store(KEY, ARTIFACT)  # makes the folder
     for number, key in enumerate(keys):
-        cache.path_of(key).write_bytes(kinds[number % len(kinds)])
+        Path(cache.path_of(key)).write_bytes(kinds[number % len(kinds)])
     with pytest.warns(CacheWarning) as caught:
         assert [cache.find(key, ARG_TYPES).artifact for key in keys] == [None] * 200
     assert len(caught) == 1
@@ -160,7 +161,7 @@ def test_texts_are_remembered_once_and_damaged_ones_computed_again(cache):
         "first\nsecond"
     ] * 3
     assert len(computed) == 1
-    (path,) = cache.folder.glob("*.txt")
+    (path,) = Path(cache.folder).glob("*.txt")
     for damage in (b"", path.read_bytes()[:-1], path.read_bytes() + b"x", b"\xff\x00", b"no digest\nfirst"):
         path.write_bytes(damage)
         assert cache.recall("a") is None
@@ -170,13 +171,13 @@ def test_texts_are_remembered_once_and_damaged_ones_computed_again(cache):
 def test_what_dead_processes_left_is_cleared(cache):
     cache.store(KEY, ARTIFACT)
     for name in ("0123.tmp", f"{KEY.digest}.lock"):
-        (cache.folder / name).touch()
+        (Path(cache.folder) / name).touch()
     assert cache.clear() == 1
-    assert list(cache.folder.iterdir()) == []
+    assert list(Path(cache.folder).iterdir()) == []
 
 
 def test_folder_in_place_of_an_entry_is_a_miss(cache):
-    cache.path_of(KEY).mkdir(parents=True)
+    Path(cache.path_of(KEY)).mkdir(parents=True)
     with pytest.warns(CacheWarning):
         assert cache.find(KEY, ARG_TYPES).artifact is None
 
@@ -185,7 +186,7 @@ def test_folder_in_place_of_an_entry_is_a_miss(cache):
 @pytest.mark.parametrize("what", ["folder", "entry"])
 def test_what_others_can_write_is_refused(cache, what):
     cache.store(KEY, ARTIFACT)
-    path = cache.folder if what == "folder" else cache.path_of(KEY)
+    path = Path(cache.folder if what == "folder" else cache.path_of(KEY))
     path.chmod(0o777)
     with pytest.warns(CacheWarning, match="can be written by others"):
         assert cache.find(KEY, ARG_TYPES).artifact is None
@@ -203,7 +204,7 @@ def test_what_another_user_owns_is_refused(cache, what):
 
 def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    cache = DiskCache(tmp_path / "file" / "cache")
+    cache = DiskCache(str(tmp_path / "file" / "cache"))
     with pytest.warns(CacheWarning) as caught:
         assert not cache.store(KEY, ARTIFACT)
         assert not cache.store(KEY, ARTIFACT)
@@ -217,11 +218,11 @@ def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
     monkeypatch.setattr(os, "replace", full)
     with pytest.warns(CacheWarning, match="No space left"):
         assert not cache.store(KEY, ARTIFACT)
-    assert list(cache.folder.iterdir()) == []
+    assert list(Path(cache.folder).iterdir()) == []
 
 
 def test_least_recently_used_entry_goes_first(tmp_path):
-    cache = DiskCache(tmp_path, max_nbytes=3 * len(GOOD))
+    cache = DiskCache(str(tmp_path), max_nbytes=3 * len(GOOD))
     keys = [replace(KEY, fingerprint=str(number) * 40) for number in range(4)]
     for age, key in enumerate(keys[:3]):
         cache.store(key, ARTIFACT)
@@ -232,8 +233,8 @@ def test_least_recently_used_entry_goes_first(tmp_path):
 
 
 def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
-    cache.folder.mkdir(mode=0o700)
-    lock = cache.folder / (KEY.digest + ".lock")
+    Path(cache.folder).mkdir(mode=0o700)
+    lock = Path(cache.folder) / (KEY.digest + ".lock")
     lock.touch()
     os.utime(lock, (1, 1))
     with cache.being_compiled(KEY, is_there=lambda: False):
@@ -242,11 +243,11 @@ def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
 
 
 def test_waiting_ends_when_the_entry_is_there(cache):
-    cache.folder.mkdir(mode=0o700)
-    (cache.folder / (KEY.digest + ".lock")).touch()
+    Path(cache.folder).mkdir(mode=0o700)
+    (Path(cache.folder) / (KEY.digest + ".lock")).touch()
     with cache.being_compiled(KEY, is_there=lambda: True):
         pass
-    assert (cache.folder / (KEY.digest + ".lock")).exists()  # it is the other process's
+    assert (Path(cache.folder) / (KEY.digest + ".lock")).exists()  # it is the other process's
 
 
 WRITER = """
@@ -254,8 +255,7 @@ import sys
 sys.path[:0] = {path!r}
 from tests.unit.test_launch_cache import ARTIFACT, KEY
 from numba_gpucore.launch.cache import DiskCache
-from pathlib import Path
-cache = DiskCache(Path({folder!r}))
+cache = DiskCache({folder!r})
 for _ in range(50):
     cache.store(KEY, ARTIFACT)
     assert cache.find(KEY, ARTIFACT.arg_types).artifact == ARTIFACT
