@@ -136,11 +136,11 @@ DIFFERENCES: dict[str, str] = {
     **dict.fromkeys(
         "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split(), "the cache operator changes no result; it is ignored"
     ),
-    "libdevice": "on devices other than NVIDIA's the same functions are ours, see docs/math.md",
+    "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; the others are refused at their lines",
     "jit": "numba.cuda's options are taken; those that only NVIDIA's tools understand change nothing. `cache=True` "
     "keeps kernels in one folder by content, not in `__pycache__`. IndexError is raised for indices out of range where "
     "the device checks them (the CPU device does unless `NUMBA_BOUNDSCHECK=0`)",
-    "declare_device": "links PTX on NVIDIA's GPUs; elsewhere kernels that call it are refused",
+    "declare_device": "links PTX, CUDA C++ and machine code on NVIDIA's GPUs; elsewhere kernels that call it are refused",
     **dict.fromkeys(
         "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device".split(),
         "in numba_ptxplus; numba_metal has `compile_msl`",
@@ -165,7 +165,7 @@ DIFFERENCES: dict[str, str] = {
     "profile_stop": "as profile_start",
     "KernelRuntimeError": "exists for `except`; kernels raise the exceptions that they name",
     "CudaSupportError": "exists for `except`; never raised",
-    "LinkableCode": "describes code; only PTX on NVIDIA's GPUs can be linked",
+    "LinkableCode": "describes code to link on NVIDIA's GPUs",
     "runtime": "answers `is_supported_version`; `get_version` raises, since no tool kit takes part",
     "implementation": '"numba-metal"',
     "cudadrv": "`numba.cuda.driver` is `cudadrv.driver` only",
