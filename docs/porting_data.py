@@ -136,11 +136,11 @@ DIFFERENCES: dict[str, str] = {
     **dict.fromkeys(
         "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split(), "the cache operator changes no result; it is ignored"
     ),
-    "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; the others are refused at their lines",
+    "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; others are refused where called",
     "jit": "numba.cuda's options are taken; those that only NVIDIA's tools understand change nothing. `cache=True` "
     "keeps kernels in one folder by content, not in `__pycache__`. IndexError is raised for indices out of range where "
     "the device checks them (the CPU device does unless `NUMBA_BOUNDSCHECK=0`)",
-    "declare_device": "links PTX, CUDA C++ and machine code on NVIDIA's GPUs; elsewhere kernels that call it are refused",
+    "declare_device": "links PTX, CUDA C++ and machine code on NVIDIA's GPUs; kernels that call it are refused elsewhere",
     **dict.fromkeys(
         "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device".split(),
         "in numba_ptxplus; numba_metal has `compile_msl`",
@@ -172,7 +172,6 @@ DIFFERENCES: dict[str, str] = {
 }
 
 _MESSAGE = "looks for Numba's long message; ours is one line, the long one is in `.original` and `.msg`"
-_TYPEMAP = "looks into a private attribute for Numba's own types"
 _PYCACHE = "counts files in __pycache__; kernels are kept in one folder by content"
 _GRID = "the kernel never waits for its grid, and is launched as any other"
 _WORDS = "looks for Numba's words for types"
@@ -189,7 +188,6 @@ TESTS_THAT_DO_NOT_PASS: dict[str, str] = {
     for name, reason in {
         "test_alignment.TestAlignment.test_record_alignment_error": _WORKS + "fields of records that are not aligned",
         "test_analysis.TestBranchPrunePostSemanticConstRewrites.test_attr_not_len": _MESSAGE,
-        "test_analysis.TestBranchPrunePredicates.test_issue_5618": "decorates a kernel again, which is refused",
         "test_array.TestCudaArray.test_array_like_2d_view_transpose_simulator": _SKIPS + "for the simulator",
         "test_array_alignment.TestCudasimUnsupportedAlignment.test_local_unsupported": _SKIPS + "for the simulator",
         "test_array_alignment.TestCudasimUnsupportedAlignment.test_shared_unsupported": _SKIPS + "for the simulator",
@@ -218,13 +216,9 @@ TESTS_THAT_DO_NOT_PASS: dict[str, str] = {
         "checks unless NUMBA_BOUNDSCHECK=0",
         "test_exception.TestException.test_raise_in_device_function": _XFAIL,
         "test_extending..test_overload_array_return": _LOADER,
-        "test_extending_types.TestExtTypDummy.test_overload_float_error_msg": _MESSAGE,
         "test_flow_control.TestFlowControl.test_for_loop8": _XFAIL,
         "test_flow_control.TestFlowControl.test_for_loop8_npm": _XFAIL,
         "test_gufunc.TestCUDAGufunc.test_not_supported_call_from_jit": _MESSAGE,
-        "test_localmem.TestCudaLocalMem.test_numba_dtype": _TYPEMAP,
-        "test_localmem.TestCudaLocalMem.test_numpy_dtype": _TYPEMAP,
-        "test_localmem.TestCudaLocalMem.test_string_dtype": _TYPEMAP,
         "test_localmem.TestCudaLocalMem.test_struct_model_type_arr": _PAST_END,
         "test_localmem.TestCudaLocalMem.test_type_with_struct_data_model": _USER_TYPES,
         "test_matmul..test_cuda_matmul": _LOADER,
@@ -239,9 +233,6 @@ TESTS_THAT_DO_NOT_PASS: dict[str, str] = {
         "test_sm_creation.TestSharedMemoryCreation.test_invalid_2": _MESSAGE,
         "test_sm_creation.TestSharedMemoryCreation.test_invalid_3": _MESSAGE,
         "test_sm_creation.TestSharedMemoryCreation.test_invalid_4": _MESSAGE,
-        "test_sm_creation.TestSharedMemoryCreation.test_numba_dtype": _TYPEMAP,
-        "test_sm_creation.TestSharedMemoryCreation.test_numpy_dtype": _TYPEMAP,
-        "test_sm_creation.TestSharedMemoryCreation.test_string_dtype": _TYPEMAP,
         "test_sm_creation.TestSharedMemoryCreation.test_type_with_struct_data_model": _USER_TYPES,
     }.items()
 }

@@ -62,9 +62,17 @@ def bfloat16_dtype() -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class DType:
-    """A number type by its NumPy name."""
+    """A number type by its NumPy name. Equal to the argument type that it stands for."""
 
     name: str
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ScalarType):
+            return self.name == other.name
+        return self.name == other.name if isinstance(other, DType) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.arg_type)
 
     @property
     def dtype(self) -> np.dtype[Any]:

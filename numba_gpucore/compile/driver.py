@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Codegen
-from numba_gpucore.base.errors import Fault, ToolchainError, UnsupportedKernelError
+from numba_gpucore.base.errors import ArgumentError, Fault, ToolchainError, UnsupportedKernelError
 from numba_gpucore.base.overload_store import OverloadStore
 from numba_gpucore.base.params import ParamSlot, lay_out_params
 from numba_gpucore.compile.call_chains import sites_with_traces, user_place
@@ -189,6 +189,18 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
     if return_type not in (None, types.none, types.void):
         raise TypeError(f"a kernel must have void return type, not {return_type}, in signature {signature!r}")
     return tuple(map(from_numba, args))
+
+
+@global_compiler_lock
+def variable_types(request: CompileRequest) -> dict[str, ArgType]:
+    """The types of a kernel's variables, by name, as far as arguments can have them."""
+    found = {}
+    for name, type_ in lower_function(request).type_annotation.typemap.items():
+        try:
+            found[name] = from_numba(type_)
+        except ArgumentError:
+            continue
+    return found
 
 
 def inspect_stage(request: CompileRequest, stage: str) -> str:

@@ -96,7 +96,8 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
     first sentence."""
     call = _NO_IMPLEMENTATION.search(text + "\n\n")
     for reason in _REASON.finditer(text):
-        if os.path.abspath(reason["path"]).startswith(_OWN_FOLDER):
+        path = os.path.abspath(reason["path"])
+        if path.startswith(_OWN_FOLDER) or not is_library_file(path):  # ours, or that of a user's overload
             what, advice = _split_advice(_REASON_END.split(" ".join(reason["text"].split()), maxsplit=1)[0])
             name = _function_name(call["function"]) if call else ""
             if what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate"):
@@ -106,7 +107,8 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
             return simplify_types(what), advice
     if call and (refused := _REFUSED_OVERLOAD.search(text)):
         what = " ".join(refused["text"].split())
-        return f"the overload of '{_function_name(call['function'])}' cannot be used: {what}", "correct its signature"
+        name = call["call"].partition("(")[0]
+        return f"the overload of '{name}' cannot be used: {what}", "correct its signature"
     description = f"no {_function_name(call['function'])} for {call['call']}" if call else _first_sentence(text)
     first = simplify_types(description)
     if call is None and isinstance(error, (KeyError, TypeError, AssertionError, NotImplementedError)):

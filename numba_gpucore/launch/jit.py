@@ -39,8 +39,8 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
         advice.warn_about_debug_and_lineinfo()
 
     def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
-        if isinstance(py_func, (Kernel, DeviceFunction)):
-            raise OptionError(f"'{py_func.py_func.__name__}' has been decorated already; decorate the function once")
+        if isinstance(py_func, (Kernel, DeviceFunction)):  # as in numba.cuda: the function, with the new options
+            py_func = py_func.py_func
         if not isinstance(py_func, FunctionType):
             raise OptionError(f"jit takes a Python function, a signature or options, not {py_func!r}")
         if inspect.iscoroutinefunction(py_func):

@@ -64,6 +64,13 @@ def result_type_of(request: CompileRequest) -> ArgType:
     return result
 
 
+def variable_types(request: CompileRequest) -> dict[str, ArgType]:
+    """Types that inference gives a kernel's variables, by name; those that no argument can have are left out."""
+    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
+
+    return driver.variable_types(request)
+
+
 def inspect(request: CompileRequest, stage: Stage) -> str:
     """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, what the back-end emits, or
     the machine code of that."""

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from numba_gpucore.base.argtypes import ArgType
-from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Program
 from numba_gpucore.base.errors import DeviceError, OptionError
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.configure import to_dim3
 from numba_gpucore.launch.eager import kernel_arg_types
@@ -45,17 +46,24 @@ class CompiledOverload:
         artifact: Artifact,
         max_threads_per_block: int,
         load: Callable[[], Program],
+        variable_types: Callable[[], dict[str, ArgType]],
         launch_config_sensitive: bool = False,
     ):
         self.artifact = artifact
         self.signature: ArgTypes = artifact.arg_types
         self.max_threads_per_block = max_threads_per_block
         self._load = load
+        self._variable_types = variable_types
         #: Whether the code holds for the launch configuration only for which it was compiled.
         self.launch_config_sensitive = launch_config_sensitive
 
     def __repr__(self) -> str:
         return f"<compiled {self.artifact.kernel_name}({', '.join(map(str, self.signature))})>"
+
+    @property
+    def _type_annotation(self) -> VariableTypes:
+        """numba.cuda's tests and some programs look at the types of variables here."""
+        return VariableTypes(self._variable_types())
 
     def _fact(self, name: str) -> int:
         return dict(self.artifact.backend_facts).get(name, 0)
@@ -93,6 +101,17 @@ class CompiledOverload:
         return self._fact("local_nbytes")
 
 
+@dataclass(frozen=True)
+class VariableTypes:
+    """`typemap`: the types of a kernel's variables, by name, as records of ours; other types are left out."""
+
+    typemap: dict[str, ArgType]
+
+
+def _variable_types(request: Callable[[], CompileRequest]) -> dict[str, ArgType]:
+    return miss.variable_types(request())
+
+
 class OverloadTable(dict[ArgTypes, CompiledOverload]):
     """Compiled signatures by argument types; also found by Numba's types and by signature strings."""
 
@@ -126,8 +145,13 @@ class KernelReports:
         for types in self._programs.known_types():
             artifact = self._programs.known_artifact(types)
             load = functools.partial(self._load_program, types)
-            table[types] = CompiledOverload(artifact, threads, load, types in self._sensitive)
+            request = functools.partial(self._request_of, types)
+            types_of = functools.partial(_variable_types, request)
+            table[types] = CompiledOverload(artifact, threads, load, types_of, types in self._sensitive)
         return table
+
+    def _request_of(self, types: ArgTypes) -> CompileRequest:
+        return self._programs.request_for(default_session().current_device(self.platform), types)
 
     def _load_program(self, types: ArgTypes) -> Program:
         session = default_session()

@@ -48,3 +48,16 @@ def test_what_fits_no_signature_is_refused() -> None:
 def test_a_device_function_is_no_kernel() -> None:
     with pytest.raises(NotAKernelError, match="'add' was declared with device=True"):
         gpu.jit(device=True)(add)[1, 1]
+
+
+def test_an_overload_tells_the_types_of_variables() -> None:
+    @gpu.jit("void(float32[::1])")
+    def kernel(x):
+        local = gpu.local.array(10, np.int32)
+        twice = 2 * x[0]
+        local[0] = twice
+        x[0] = local[0]
+
+    (overload,) = kernel.overloads.values()
+    found = overload._type_annotation.typemap
+    assert found["local"].dtype == gpu.int32 and found["twice"] == gpu.float64 and found["x"] == gpu.float32[::1]

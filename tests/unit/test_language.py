@@ -81,3 +81,10 @@ def test_calls_of_types_with_types_are_signatures():
     assert dtypes.signature_of("void(int32)") is None
     with pytest.raises(TypeError, match="is not a type"):
         dtypes.void(3)
+
+
+@pytest.mark.parametrize("dtype", dtypes.DTYPES, ids=str)
+def test_light_dtypes_equal_what_they_stand_for(dtype):
+    assert dtype == dtype.arg_type and dtype.arg_type == dtype
+    assert hash(dtype) == hash(dtype.arg_type)
+    assert (dtype == dtypes.float32) == (dtype.name == "float32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[CompileRequest]]:
     """What the compiler was asked for; it answers with Artifacts that hold no code."""
     asked: list[CompileRequest] = []
 
-    def compile_kernel(request: CompileRequest) -> Artifact:
+    def compile_kernel(request: CompileRequest, *_rest: Any) -> Artifact:
         asked.append(request)
         return fake_device.artifact_for(request)
 

@@ -9,6 +9,7 @@ import pytest
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import KernelLanguageError, OptionError
+from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.dtypes import float32, int32, void
 from numba_gpucore.launch.device_function import DeviceFunction
 from numba_gpucore.launch.jit import jit
@@ -88,12 +89,17 @@ def test_what_is_not_offered_says_so() -> None:
     [
         (5, "jit takes a Python function, a signature or options, not 5"),
         (len, "jit takes a Python function"),
-        (jit(HOST, function), "'function' has been decorated already"),
     ],
 )
 def test_what_cannot_be_decorated(value: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         jit(HOST)(value)
+
+
+def test_a_decorated_function_can_be_decorated_with_other_options() -> None:
+    kernel = jit(HOST, fastmath=True)(jit(HOST, device=True)(function))
+    assert type(kernel) is Kernel and kernel.py_func is function
+    assert kernel.options == KernelOptions(fastmath=True)
 
 
 def test_coroutines_are_refused() -> None:

@@ -7,7 +7,6 @@ import pickle
 import struct
 import threading
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,9 @@ def test_limits_are_named(host: FakeDevice, item: Any, message: str) -> None:
 
 
 def test_static_shared_memory_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs_shared = partial(fake_device.artifact_for, shared_nbytes=1000)
+    def needs_shared(request: CompileRequest, *_rest: Any) -> Any:
+        return fake_device.artifact_for(request, shared_nbytes=1000)
+
     monkeypatch.setattr("numba_gpucore.launch.miss.compile_kernel", needs_shared)
     with pytest.raises(LaunchError, match=r"1100 bytes of shared memory \(1000 static, 100 dynamic\)"):
         jit(HOST, nothing)[1, 1, 0, 100]()
@@ -350,7 +351,7 @@ def test_threads_launch_while_one_compiles(monkeypatch: pytest.MonkeyPatch, host
     kernel[1, 1](1, 2)
     entered, go_on = threading.Event(), threading.Event()
 
-    def slow(request: CompileRequest) -> Any:
+    def slow(request: CompileRequest, *_rest: Any) -> Any:
         entered.set()
         assert go_on.wait(10)
         return fake_device.artifact_for(request)

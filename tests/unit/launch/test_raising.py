@@ -36,7 +36,7 @@ def kernel(x):
 def launch(monkeypatch: pytest.MonkeyPatch, thrown_at: Site, py_func: Any = kernel, **thrown: Any) -> None:
     """Launch a kernel whose threads throw at a site."""
 
-    def compile_kernel(request: CompileRequest) -> Any:
+    def compile_kernel(request: CompileRequest, *_rest: Any) -> Any:
         return fake_device.artifact_for(request, sites=(thrown_at,))
 
     def run(device: FakeDevice, _params: bytes) -> None:
@@ -141,7 +141,7 @@ def test_site_that_is_not_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def throw_later(monkeypatch: pytest.MonkeyPatch, device: FakeDevice) -> None:
     """Launch on a device array: nothing to wait for, so nothing is raised yet."""
 
-    def compile_kernel(request: CompileRequest) -> Any:
+    def compile_kernel(request: CompileRequest, *_rest: Any) -> Any:
         return fake_device.artifact_for(request, sites=(BOUNDS,))
 
     monkeypatch.setattr("numba_gpucore.launch.miss.compile_kernel", compile_kernel)
@@ -180,7 +180,7 @@ def test_auto_synchronize_raises(monkeypatch: pytest.MonkeyPatch, remote: FakeDe
 
 
 def test_results_come_back_although_a_thread_threw(monkeypatch: pytest.MonkeyPatch, remote: FakeDevice) -> None:
-    def compile_kernel(request: CompileRequest) -> Any:
+    def compile_kernel(request: CompileRequest, *_rest: Any) -> Any:
         return fake_device.artifact_for(request, sites=(BOUNDS,))
 
     def run(device: FakeDevice, params: bytes) -> None:

@@ -1,0 +1,130 @@
+"""Users' extensions of Numba through numba.cuda's modules: overloads, models, registries, and errors in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit, types
+from numba.core.errors import TypingError
+from numba.core.typing.templates import AttributeTemplate
+
+import numba_metal
+import numba_ptxplus as gpu
+
+extending, registry, lower_attr = gpu.extending, gpu.cudadecl.registry, gpu.cudaimpl.lower_attr
+
+
+def twice(x):
+    raise NotImplementedError
+
+
+@extending.overload(twice)
+def overload_twice(x):
+    if not isinstance(x, types.Number):
+        raise TypingError(f"twice() takes a number, not {x}")
+    return lambda x: 2 * x
+
+
+@extending.overload(twice, target="cpu")
+def overload_twice_on_cpu(x):
+    return lambda x: -2 * x
+
+
+@pytest.mark.parametrize("package", [gpu, numba_metal])
+def test_overloads_are_for_cuda_by_default(package) -> None:
+    """The CPU's own is not seen on devices, nor theirs on the CPU."""
+
+    @package.jit
+    def kernel(out):
+        out[0] = twice(out[0])
+
+    out = np.array([3], np.int32)
+    kernel[1, 1](out)
+    assert out[0] == 6
+    assert njit(lambda x: twice(x))(3) == -6
+
+
+def test_the_reason_that_an_overload_gives_is_told() -> None:
+    @gpu.jit
+    def kernel(out):
+        out[0] = twice((1, 2))
+
+    with pytest.raises(TypingError, match=r"test_extending\.py:\d+: twice\(\) takes a number, not \(int64, int64\)"):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_what_is_wrong_with_an_overload_is_told() -> None:
+    def function(x, y=1):
+        pass
+
+    @extending.overload(function)
+    def overload_function(x, y=1):
+        return lambda x, y=2: x
+
+    @gpu.jit
+    def kernel(out):
+        out[0] = function(out[0])
+
+    with pytest.raises(TypingError, match=r"the overload of 'function' cannot be used: .*default values"):
+        kernel[1, 1](np.zeros(1))
+
+
+class Interval:
+    """low to high."""
+
+
+class IntervalType(types.Type):
+    def __init__(self):
+        super().__init__("Interval")
+
+
+interval = IntervalType()
+
+
+@extending.register_model(IntervalType)
+class IntervalModel(extending.core_models.StructModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, [("low", gpu.float32), ("high", gpu.float32)])
+
+
+extending.make_attribute_wrapper(IntervalType, "low", "low")
+
+
+@extending.type_callable(Interval)
+def type_interval(context):
+    return lambda low, high: interval
+
+
+@extending.lower_builtin(Interval, types.Float, types.Float)
+def lower_interval(context, builder, sig, args):
+    made = gpu.cgutils.create_struct_proxy(interval)(context, builder)
+    made.low, made.high = (
+        context.cast(builder, value, type_, types.float32) for value, type_ in zip(args, sig.args, strict=True)
+    )
+    return made._getvalue()
+
+
+@registry.register_attr
+class IntervalAttributes(AttributeTemplate):
+    key = IntervalType
+
+    def resolve_width(self, _interval):
+        return types.float32
+
+
+@lower_attr(IntervalType, "width")
+def lower_width(context, builder, type_, value):
+    low, high = builder.extract_value(value, 0), builder.extract_value(value, 1)
+    return builder.fsub(high, low)
+
+
+def test_types_with_models_and_attributes_of_users() -> None:
+    @gpu.jit
+    def kernel(x, out):
+        made = Interval(x[0], x[1])
+        out[0] = made.width
+        out[1] = made.low
+
+    out = np.zeros(2, np.float32)
+    kernel[1, 1](np.array([1.5, 4], np.float32), out)
+    np.testing.assert_array_equal(out, [2.5, 1.5])
