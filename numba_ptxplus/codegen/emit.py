@@ -23,6 +23,7 @@ from numba_ptxplus.codegen.rewrites import (
     permit_fast_forms,
     scope_atomics,
     strip_call_numbers,
+    strip_flushing_of_bfloat16,
     strip_linkage_tags,
 )
 from numba_ptxplus.codegen.selection import check_selection
@@ -49,7 +50,8 @@ def _select(text: str, job: Job) -> str:
     options = job.request.options
     if options.opt:
         text = merge_guards(merge_address_sums(text))
-    ptx = strip_call_numbers(target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text)))
+    ptx = target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text))
+    ptx = strip_call_numbers(strip_flushing_of_bfloat16(ptx))
     return keep_barrier_loops_rolled(ptx) if options.opt else ptx
 
 

@@ -28,6 +28,7 @@ _UNIT_LIST = re.compile(r"^!llvm\.dbg\.cu = .*$", re.MULTILINE)
 _LINKAGE_NAME = re.compile(r'linkageName: "([^"]+)"')
 _VALUE = re.compile(r"%[\w.$]+")
 _CALL_NUMBER = re.compile(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
+_FLUSHED_BFLOAT16 = re.compile(r"^(\t(?:@!?%p\d+ )?[a-z][\w.]*)\.ftz(\.bf16)", re.MULTILINE)
 _LABEL = re.compile(r"^(\$L\w+):$", re.MULTILINE)
 _BARRIER = re.compile(r"^\t(?:bar|barrier)\.", re.MULTILINE)
 
@@ -112,6 +113,12 @@ def merge_compile_units(text: str) -> str:
 def strip_linkage_tags(text: str) -> str:
     """Debug information names functions too: without Numba's tags (see symbols.py)."""
     return _LINKAGE_NAME.sub(lambda found: f'linkageName: "{strip_abi_tags(found[1])}"', text)
+
+
+def strip_flushing_of_bfloat16(ptx: str) -> str:
+    """LLVM 22 writes setp.ftz.bf16 where float32 flushes subnormals (fastmath); PTX has .ftz for f16 and f32 only, and
+    ptxas refuses it. Source: PTX ISA, "setp" of half precision."""
+    return _FLUSHED_BFLOAT16.sub(r"\1\2", ptx)
 
 
 def strip_call_numbers(ptx: str) -> str:

@@ -56,6 +56,18 @@ def test_ptx_has_instructions_of_bfloat16() -> None:
     assert re.search(r"add(\.rn)?\.bf16\s", ptx)
 
 
+def largest(x, y, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[i] = max(x[i], y[i])
+
+
+def test_ptx_compares_bfloat16_under_fastmath_without_flushing() -> None:
+    """ptxas refuses setp.ftz.bf16, which LLVM writes on sm_90 and later."""
+    ptx, _result = numba_ptxplus.compile_ptx(largest, SIGNATURE, cc=(9, 0), fastmath=True)
+    assert re.search(r"setp\.\w+\.bf16", ptx) and not re.search(r"\.ftz\.bf16", ptx)
+
+
 def test_msl_has_bfloat_from_version_3_1() -> None:
     """MSL specification 2.1, "Scalar Data Types"."""
     assert "bfloat" in numba_metal.compile_msl(add, SIGNATURE, (3, 1))
