@@ -47,9 +47,11 @@ def _narrow(type_: ArgType, weak_only: bool) -> ArgType:
             return _narrow_element(type_, weak_only)
         case ArrayType(dtype=dtype):
             return replace(type_, dtype=_narrow_element(dtype, weak_only))
-        case EnumType(dtype=dtype):
-            # The values of an enum's members are Python's numbers.
-            return replace(type_, dtype=_narrow(dtype, weak_only=False))
+        # The values of an enum's members are Python's numbers.
+        case EnumType(dtype=ScalarType() as dtype):
+            return replace(type_, dtype=_narrow_scalar(dtype, weak_only=False))
+        case EnumType(dtype=TupleType(items=items)):
+            return replace(type_, dtype=TupleType(tuple(_narrow(item, weak_only=False) for item in items)))
         case TupleType(items=items) | NamedTupleType(items=items):
             return replace(type_, items=tuple(_narrow(item, weak_only) for item in items))
         case OptionalType(item=item):
