@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: The wheel that brings each tool.
@@ -33,22 +33,25 @@ def _toolkit_roots() -> Iterator[Path]:
     yield Path("/usr/local/cuda")
 
 
-def find_libdevice() -> Path | None:
-    candidates = (root / _LIBDEVICE for root in _toolkit_roots())
+def find_libdevice(roots: Iterable[Path] | None = None) -> Path | None:
+    """roots: of tool kits, where they are known already."""
+    candidates = (root / _LIBDEVICE for root in roots or _toolkit_roots())
     return next((path for path in candidates if path.is_file()), None)
 
 
-def find_nvjitlink() -> Path | None:
+def find_nvjitlink(roots: Iterable[Path] | None = None) -> Path | None:
     """The library of NVIDIA's linker."""
     folders = ("lib", "lib64", "bin", "bin/x64")
-    found = (path for root in _toolkit_roots() for folder in folders for path in (root / folder).glob("*nvJitLink*"))
+    found = (
+        path for root in roots or _toolkit_roots() for folder in folders for path in (root / folder).glob("*nvJitLink*")
+    )
     return next((path for path in found if path.is_file()), None)
 
 
-def find_tools(name: str) -> tuple[Path, ...]:
+def find_tools(name: str, roots: Iterable[Path] | None = None) -> tuple[Path, ...]:
     """Every executable of that name, without duplicates."""
     suffix = ".exe" if sys.platform == "win32" else ""
-    found = [root / "bin" / (name + suffix) for root in _toolkit_roots()]
+    found = [root / "bin" / (name + suffix) for root in roots or _toolkit_roots()]
     on_path = shutil.which(name)
     if on_path:
         found.append(Path(on_path))
@@ -65,11 +68,11 @@ def _identify(path: Path) -> str:
 
 def toolchain_id() -> str:
     """Names every file that decides the machine code of a kernel, by content."""
-    libdevice = find_libdevice()
+    roots = tuple(_toolkit_roots())
+    libdevice = find_libdevice(roots)
     parts = [f"libdevice {_identify(libdevice)}"] if libdevice else []
-    assemblers = find_tools("ptxas")
-    parts += [f"ptxas {_identify(path)}" for path in assemblers]
-    linker = find_nvjitlink()
+    parts += [f"{name} {_identify(path)}" for name in ("ptxas", "nvcc") for path in find_tools(name, roots)]
+    linker = find_nvjitlink(roots)
     if linker is not None:
         parts.append(f"nvjitlink {_identify(linker)}")
     return ", ".join(parts)
