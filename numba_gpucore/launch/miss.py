@@ -68,7 +68,8 @@ def variable_types(request: CompileRequest) -> dict[str, ArgType]:
     """Types that inference gives a kernel's variables, by name; those that no argument can have are left out."""
     from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
 
-    return driver.variable_types(request)
+    found: dict[str, ArgType] = driver.variable_types(request)
+    return found
 
 
 def inspect(request: CompileRequest, stage: Stage) -> str:

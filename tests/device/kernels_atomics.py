@@ -207,7 +207,19 @@ def low_of(dtype):
     return 0 if np.dtype(dtype).kind == "u" else -1000
 
 
+def add_to_parts(z, x):
+    """The parts of complex numbers are views with strides."""
+    i = gpu.grid(1)
+    gpu.atomic.add(z.real, i % 3, x[i])
+    gpu.atomic.add(z.imag, i % 3, 2 * x[i])
+
+
 CASES = (
+    Case(
+        add_to_parts,
+        lambda rng: (np.zeros(3, np.complex64), np.arange(32, dtype=np.float32)),
+        lambda z, x: {0: np.bincount(np.arange(32) % 3, x) * (1 + 2j)},
+    ),
     Case(
         add_tickets,
         lambda _rng: (np.zeros(1, np.int32), np.zeros(N, np.int32)),

@@ -30,6 +30,6 @@ def _store(context, builder, sig, args):
 for _function in cache_hints.LOADS:
     for _memory in (types.Array, types.CPointer):
         lower(_function, _memory, types.Any)(_load)
-for _function in cache_hints.STORES:
+for _store_function in cache_hints.STORES:
     for _memory in (types.Array, types.CPointer):
-        lower(_function, _memory, types.Any, types.Any)(_store)
+        lower(_store_function, _memory, types.Any, types.Any)(_store)

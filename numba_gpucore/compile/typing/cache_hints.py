@@ -39,5 +39,5 @@ def _declare_store(function) -> None:
 
 for _function in cache_hints.LOADS:
     _declare_load(_function)
-for _function in cache_hints.STORES:
-    _declare_store(_function)
+for _store_function in cache_hints.STORES:
+    _declare_store(_store_function)
