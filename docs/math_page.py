@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from tests.accuracy.functions import F16, F32, F64, FUNCTIONS, RealFunction
-from tests.accuracy.specials import SHOWN
+from tests.accuracy.functions import F16, F32, F64, FUNCTIONS, LevelName, RealFunction
+from tests.accuracy.levels import TYPES
+from tests.accuracy.samples import COUNTS, edges
+from tests.accuracy.specials import NUMBERS, SHOWN
 
-Reports = dict[str, dict[str, Any]]
+
+@dataclass(frozen=True)
+class Results:
+    """machine: processor and C library. divide: by what the counts of tests/accuracy/samples.py were divided.
+
+    reals, complexes: by function, then level, then type, what generate_math measured.
+    """
+
+    machine: str
+    divide: int
+    reals: dict[str, Any]
+    complexes: dict[str, Any]
+
+    def count(self, dtype: Any) -> int:
+        return COUNTS[dtype] // self.divide
+
 
 HEAD = """\
 # Mathematics
@@ -20,14 +38,14 @@ function.
 Errors are in ulp, units in the last place of the exact result: a result that is the nearest number errs by at most 0.5.
 Each column gives the largest error over these arguments, then the bound:
 
-- float16: all 65,536 numbers, or 4,194,304 / 64 pairs of bit patterns;
-- float32: one bit pattern drawn from each of 2²² equal parts of all of them, 2²⁰ more from the interval in which the
-  function is neither trivial nor infinite, and 829 edges (ends of the range, whole and half numbers, multiples of π/4,
-  powers of two, and the neighbours of all these);
-- float64: the same with 2¹⁴ bit patterns and 2¹² more, against mpmath with 200 bits. float16 and float32 are held
-  against NumPy and SciPy in float64.
+- float16: all 65,536 numbers;
+- float32: one bit pattern drawn from each of {n32:,} equal parts of all of them, {more32:,} more from the interval in
+  which the function is neither trivial nor infinite, and {edges32:,} edges: ends of the range, whole and half numbers,
+  multiples of π/4, powers of two, and the neighbours of all these;
+- float64: the same with {n64:,} and {more64:,}, against mpmath with 200 bits. float16 and float32 are held against NumPy
+  and SciPy in float64.
 
-Pairs of numbers are drawn likewise, each number by itself.
+Functions of two numbers get as many pairs, half from everywhere and half from such intervals (65,536 of float16).
 
 "CPU" is the CPU device: the C library of the host ({cpu}), but for what is marked ¹, which is computed in double
 precision or corrected, since the library's own form errs by more than 2 ulp. "PTX" is libdevice's code on the PTX
@@ -40,6 +58,8 @@ Zeros, infinities, NaN and arguments outside the domain give what C17 annex F sa
 every function on {n_special} special numbers, or all pairs of them.
 """
 
+COLUMNS: dict[str, str] = {"cpu": "CPU", "ptx": "PTX", "msl": "Metal text, on clang"}
+#: What cpu/math_definitions.py does not leave to the C library's own form.
 CORRECTED = {"float32": {"erfc", "lgamma", "log10", "tanh", "tgamma"}, "float64": {"cbrt"}}
 
 # ruff: noqa: E501  rows of tables cannot be broken
@@ -66,15 +86,22 @@ the type of their arguments. `tests/device/kernels_semantics.py` tests every wid
 """
 
 
-def render(reports: Reports) -> str:
-    n_special = 11
-    parts = [HEAD.format(cpu=reports["cpu"]["machine"], n_special=n_special)]
-    parts += ["## float32\n", *_table(F32, reports, with_msl=True), _near_zeros(reports)]
-    parts += ["\n## float64\n", "numba_ptxplus only.\n", *_table(F64, reports)]
-    parts += ["\n## float16\n", "Computed in float32 and rounded once more.\n", *_table(F16, reports, with_text=True)]
-    parts += ["\n## fastmath=True\n", *_fastmath(reports)]
-    parts += ["\n## Special numbers\n", *_specials(reports)]
-    parts += ["\n## Complex functions\n", *_complexes(reports), "\n" + INTEGERS]
+def render(results: Results) -> str:
+    head = HEAD.format(
+        cpu=results.machine,
+        n_special=len(NUMBERS),
+        n32=results.count(F32),
+        more32=results.count(F32) // 4,
+        edges32=edges(F32).size,
+        n64=results.count(F64),
+        more64=results.count(F64) // 4,
+    )
+    parts = [head, "## float32\n", *_table(F32, results, with_apple=True), _near_zeros(results)]
+    parts += ["\n## float64\n", "numba_ptxplus only.\n", *_table(F64, results)]
+    parts += ["\n## float16\n", "Computed in float32 and rounded once more.\n", *_table(F16, results)]
+    parts += ["\n## fastmath=True\n", *_fastmath(results)]
+    parts += ["\n## Special numbers\n", *_specials(results)]
+    parts += ["\n## Complex functions\n", *_complexes(results), "\n" + INTEGERS]
     return "\n".join(parts)
 
 
@@ -91,34 +118,32 @@ def _spelled(function: RealFunction) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-def _cell(reports: Reports, level: str, function: RealFunction, dtype: Any) -> str:
-    measured = reports[level]["reals"][function.name][dtype.name]
+def _cell(results: Results, level: LevelName, function: RealFunction, dtype: Any) -> str:
+    error = results.reals[function.name][level][dtype.name]["error"]
     mark = "¹" if level == "cpu" and function.name in CORRECTED.get(dtype.name, ()) else ""
-    return f"{measured['error']:.2f}{mark} ≤ {function.bound(level, dtype):g}"
+    return f"{error:.2f}{mark} ≤ {function.bound(level, dtype):g}"
 
 
-def _table(dtype: Any, reports: Reports, with_msl: bool = False, with_text: bool = False) -> list[str]:
-    heads = ["function", "CPU", "PTX"]
-    heads += ["Metal text, on clang", "MSL specification (not measured)"] if with_msl else []
-    heads += ["Metal text, on clang"] if with_text else []
+def _table(dtype: Any, results: Results, with_apple: bool = False) -> list[str]:
+    levels = [level for level, types in TYPES.items() if dtype in types]
+    heads = ["function", *(COLUMNS[level] for level in levels)]
+    heads += ["MSL specification (not measured)"] if with_apple else []
     lines = [_row(heads), _row(["---"] * len(heads))]
     for function in FUNCTIONS:
-        cells = [_spelled(function), _cell(reports, "cpu", function, dtype), _cell(reports, "ptx", function, dtype)]
-        if with_msl:
-            cells += [_cell(reports, "msl", function, dtype), function.apple[0] if function.apple else "ours"]
-        if with_text:
-            cells.append(_cell(reports, "msl", function, dtype))
+        cells = [_spelled(function), *(_cell(results, level, function, dtype) for level in levels)]
+        if with_apple:
+            cells.append(function.apple[0] if function.apple else "ours")
         lines.append(_row(cells))
     return lines
 
 
-def _near_zeros(reports: Reports) -> str:
+def _near_zeros(results: Results) -> str:
     lines = []
     for function in FUNCTIONS:
         if function.near_zeros is None:
             continue
         low, high = function.near_zeros[0]
-        errors = {level: reports[level]["reals"][function.name]["float32"]["near_zeros"] for level in ("ptx", "msl")}
+        errors = {level: results.reals[function.name][level]["float32"]["near_zeros"] for level in ("ptx", "msl")}
         lines.append(
             f"\n`{function.name}` passes through zero between {low} and {high}, where the relative error has no bound on "
             f"GPUs: up to {errors['ptx']:.0f} ulp by libdevice, {errors['msl']:.0f} by ours. The CPU column has no such "
@@ -131,7 +156,7 @@ def _near_zeros(reports: Reports) -> str:
     return "\n".join(lines)
 
 
-def _fastmath(reports: Reports) -> list[str]:
+def _fastmath(results: Results) -> list[str]:
     lines = [
         "Arithmetic may be reordered, contracted and told that nothing is NaN or infinite. PTX takes libdevice's and the "
         "hardware's approximate forms, flushes subnormal float32 to zero, and divides within 2 ulp; Metal takes MSL's "
@@ -143,7 +168,7 @@ def _fastmath(reports: Reports) -> list[str]:
     ]
     for function in FUNCTIONS:
         if function.nvidia_fast or (function.apple and function.apple[0] != function.apple[1]):
-            measured = reports["cpu"]["reals"][function.name]["fastmath"]
+            measured = results.reals[function.name]["cpu"]["fastmath"]
             apple = function.apple[1] if function.apple else "ours"
             lines.append(_row([_spelled(function), f"{measured:.2f}", function.nvidia_fast or "as above", apple]))
     return lines
@@ -153,37 +178,35 @@ def _number(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _specials(reports: Reports) -> list[str]:
+def _specials(results: Results) -> list[str]:
     lines = [_row(["function", *map(_number, SHOWN)]), _row(["---"] * (len(SHOWN) + 1))]
     for function in FUNCTIONS:
         if function.arity == 1:
-            answers = reports["cpu"]["reals"][function.name]["special"]
+            answers = results.reals[function.name]["cpu"]["special"]
             lines.append(_row([f"`{function.name}`", *map(_number, answers)]))
     wrong = [
-        f"- {level}, {dtype}: {text}"
-        for level, report in reports.items()
-        for measured in report["reals"].values()
-        for dtype, found in measured.items()
-        if isinstance(found, dict)
-        for text in found["wrong"]
+        f"- {COLUMNS[level]}, {dtype.name}: {text}"
+        for by_level in results.reals.values()
+        for level, types in TYPES.items()
+        for dtype in types
+        for text in by_level[level][dtype.name]["wrong"]
     ]
     lines += ["", "The signs of NaN are not defined."]
     return [*lines, *(["Where a level differs in kind:", "", *wrong] if wrong else [])]
 
 
-def _complexes(reports: Reports) -> list[str]:
+def _complexes(results: Results) -> list[str]:
     columns = [("cpu", "complex64"), ("cpu", "complex128"), ("ptx", "complex64"), ("ptx", "complex128")]
     columns.append(("msl", "complex64"))
-    names = {"cpu": "CPU", "ptx": "PTX", "msl": "Metal text, on clang"}
     lines = [
         "Distances in the plane, in ulp of the modulus of the exact result, over 2¹⁰ numbers with moduli from 2⁻²⁰ to 16. "
         "The formulas are Numba's; next to branch points (±1, ±i) and where a logarithm passes through zero they cancel, "
         "as the large figures show. No bound is promised.",
         "",
-        _row(["function", *(f"{names[level]}, {dtype}" for level, dtype in columns)]),
+        _row(["function", *(f"{COLUMNS[level]}, {dtype}" for level, dtype in columns)]),
         _row(["---"] * (len(columns) + 1)),
     ]
-    for name in reports["cpu"]["complexes"]:
-        figures = [f"{reports[level]['complexes'][name][dtype]:.1f}" for level, dtype in columns]
+    for name, measured in results.complexes.items():
+        figures = [f"{measured[level][dtype]:.1f}" for level, dtype in columns]
         lines.append(_row([f"`{name}`", *figures]))
     return lines
