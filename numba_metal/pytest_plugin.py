@@ -1,4 +1,4 @@
-"""`pytest -p numba_metal.pytest_plugin`: tests of numba.cuda programs run on numba_metal. Before: pytest's start."""
+"""`pytest -p numba_metal.pytest_plugin`: numba.cuda is numba_metal in the tests. Before: pytest's start."""
 
 from __future__ import annotations
 

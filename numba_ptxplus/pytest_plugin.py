@@ -1,4 +1,4 @@
-"""`pytest -p numba_ptxplus.pytest_plugin`: tests of numba.cuda programs run on numba_ptxplus. Before: pytest's start."""
+"""`pytest -p numba_ptxplus.pytest_plugin`: numba.cuda is numba_ptxplus in the tests. Before: pytest's start."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ kernel, and no device has BLAS. Here it is looked for when a program on the CPU 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from numba.np import linalg
 
 
 class _BlasWhenAsked:
     def __bool__(self) -> bool:
-        arraymath = sys.modules["numba.np.arraymath"]
+        arraymath: Any = sys.modules["numba.np.arraymath"]
         arraymath._HAVE_BLAS = arraymath._check_blas()
         return arraymath._HAVE_BLAS
 

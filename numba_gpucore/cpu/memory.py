@@ -7,7 +7,6 @@ import numpy as np
 from numba_gpucore.base.errors import DeviceMemoryError
 from numba_gpucore.cpu.scratch import aligned_bytes
 
-
 #: Kernels that go by addresses see no bounds checks. On GPUs they may step a little past an array's end unharmed, since
 #: allocations are that far apart (CUDA C++ Programming Guide, "Device Memory Accesses"); here that would be the heap.
 _GRANULE_NBYTES = 256

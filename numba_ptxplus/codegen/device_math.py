@@ -35,9 +35,7 @@ _NEXTAFTER_HALF = """%a = bitcast half %x0 to i16
  %reached = select i1 %same, half %x0, half %half
  %r = select i1 %unordered, half %nan, half %reached
  ret half %r"""
-_FMA_HALF2 = (
-    "%r = call <2 x half> @llvm.fma.v2f16(<2 x half> %x0, <2 x half> %x1, <2 x half> %x2)\n ret <2 x half> %r"
-)
+_FMA_HALF2 = "%r = call <2 x half> @llvm.fma.v2f16(<2 x half> %x0, <2 x half> %x1, <2 x half> %x2)\n ret <2 x half> %r"
 #: Functions of halves that are not those of floats, rounded.
 _HALF_BODIES = {
     "fma": "%r = call half @llvm.fma.f16(half %x0, half %x1, half %x2)\n ret half %r",

@@ -283,7 +283,7 @@ def test_caught_exception_stays_on_the_device(checked_jit):
 
 
 def test_exceptions_of_called_functions_are_caught(checked_jit):
-    """Raised two calls deep, by an index and by a division of Numba's own; only what nobody catches gets to the host."""
+    """Raised two calls deep, by an index and by a division of Numba's; only what nobody catches reaches the host."""
 
     @gpu.jit(device=True)
     def item(x, i):
