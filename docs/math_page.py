@@ -47,8 +47,8 @@ Each column gives the largest error over these arguments, then the bound:
 
 Functions of two numbers get as many pairs, half from everywhere and half from such intervals (65,536 of float16).
 
-"CPU" is the CPU device: the C library of the host ({cpu}), but for what is marked ¹, which is computed in double
-precision or corrected, since the library's own form errs by more than 2 ulp. "PTX" is libdevice's code on the PTX
+"CPU" is the CPU device: the C library of the host ({cpu}), but for what is marked ¹, which is
+computed in double precision or corrected, since the library's own form errs by more than 2 ulp. "PTX" is libdevice's code on the PTX
 machine of `tests/ptx`, which computes the hardware's approximate instructions exactly; the bound is NVIDIA's and half
 an ulp, since NVIDIA counts from the nearest number. "Metal" is emitted Metal text, compiled by clang for this CPU: *for
 functions that MSL has, that measures the C library and says nothing about Apple's GPUs*, whose bound by the MSL
@@ -200,8 +200,8 @@ def _complexes(results: Results) -> list[str]:
     columns.append(("msl", "complex64"))
     lines = [
         "Distances in the plane, in ulp of the modulus of the exact result, over 2¹⁰ numbers with moduli from 2⁻²⁰ to 16. "
-        "The formulas are Numba's; next to branch points (±1, ±i) and where a logarithm passes through zero they cancel, "
-        "as the large figures show. No bound is promised.",
+        "The formulas are Numba's; next to branch points (±1, ±i) and where a logarithm passes through zero they may "
+        "cancel. No bound is promised.",
         "",
         _row(["function", *(f"{COLUMNS[level]}, {dtype}" for level, dtype in columns)]),
         _row(["---"] * (len(columns) + 1)),

@@ -57,8 +57,12 @@ def expm1(z):
 
 
 def log1p(z):
-    """log(1 + z)"""
-    return complex(math.log(math.hypot(z.real + 1, z.imag)), math.atan2(z.imag, z.real + 1))
+    """log(1 + z), accurate near 0, where 1 + z would lose the digits of z."""
+    if abs(z.real) < 0.5 and abs(z.imag) < 0.5:
+        real = math.log1p(z.real * (z.real + 2) + z.imag * z.imag) * 0.5
+    else:
+        real = math.log(math.hypot(z.real + 1, z.imag))
+    return complex(real, math.atan2(z.imag, z.real + 1))
 
 
 def log2(z):

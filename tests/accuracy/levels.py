@@ -73,6 +73,8 @@ def _binary(function):
 _KERNELS = {1: _unary, 2: _binary}
 
 
+#: Every launch here copies host arrays, and small ones are meant.
+_NO_ADVICE = {"NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY": "0"}
 #: Which device each level's package must open.
 _DEVICES: dict[LevelName, dict[str, str]] = {
     "cpu": {"NUMBA_PTXPLUS_DEVICE": "cpu"},
@@ -85,7 +87,7 @@ _DEVICES: dict[LevelName, dict[str, str]] = {
 def open_level(name: LevelName) -> Iterator[Level]:
     """The level; meanwhile the default session is its own."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.dict(os.environ, _DEVICES[name]))
+        stack.enter_context(mock.patch.dict(os.environ, _NO_ADVICE | _DEVICES[name]))
         if name == "msl":
             stack.enter_context(installed(World()))
         own_session = session.Session(os.environ)
