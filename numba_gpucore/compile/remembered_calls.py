@@ -27,11 +27,15 @@ class RememberingFunction(types.Function):
 
     def get_call_type(self, context, args, kws):
         question = (context, tuple(args), tuple(kws.items()), targetconfig.ConfigStack.top_or_none())
-        found = self._found.get(question)
+        found, implementation = self._found.get(question, (None, None))
         if found is None:
             found = super().get_call_type(context, args, kws)
-            flags = question[-1]
-            self._found[(*question[:-1], flags and flags.copy())] = found
+            if found is not None:
+                flags = question[-1]
+                self._found[(*question[:-1], flags and flags.copy())] = found, self._impl_keys.get(found.args)
+        elif implementation is not None:
+            # Numba has one such type for all contexts, and notes in it which implementation the last answer meant.
+            self._impl_keys[found.args] = implementation
         return found
 
 

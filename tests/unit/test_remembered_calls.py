@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
 import pytest
 from numba.core import types
 from numba.core.extending import overload
 from numba.core.target_extension import target_override
 
+import numba_metal
 import numba_ptxplus
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.flags import DeviceFlags
@@ -64,3 +66,19 @@ def test_an_overload_that_comes_later_is_found() -> None:
         return (lambda x: 3 * x) if isinstance(x, types.Float) else None
 
     numba_ptxplus.compile_ptx(kernel, "void(float32[:])")
+
+
+def test_two_targets_do_not_take_each_others_implementations() -> None:
+    """Numba has one type of `int` for both and notes the last implementation in it."""
+
+    def first(x, out):
+        out[0] = int(x[0])
+
+    def second(x, out):
+        out[int(x[0])] = 2
+
+    out = np.zeros(2, np.int32)
+    numba_ptxplus.jit(first)[1, 1](np.ones(1, np.float16), out)
+    numba_metal.jit(first)[1, 1](np.ones(1, np.float16), out)
+    numba_ptxplus.jit(second)[1, 1](np.ones(1, np.float16), out)
+    assert out.tolist() == [1, 2]
