@@ -61,6 +61,24 @@ def test_ratio_is_ours_over_peer(load_module, monkeypatch):
     assert comparison.n_disturbed == 0
 
 
+def test_calls_while_the_other_function_settles_do_not_count(load_module, monkeypatch):
+    """Each sample starts 5 ms after the other function's last call with calls that take 9 ms instead of 3."""
+    measure, clock = load_module("measure"), _Clock()
+    monkeypatch.setattr(measure, "time", clock)
+    monkeypatch.setattr(measure.ForeignClock, "foreign_share", lambda self: 0.0)
+    disturbed_until_s = 0.0
+
+    def ours():
+        clock.takes(0.009 if clock.now_s < disturbed_until_s else 0.003)()
+
+    def peer():
+        nonlocal disturbed_until_s
+        clock.takes(0.002)()
+        disturbed_until_s = clock.now_s + 0.005
+
+    assert measure.compare(ours, peer, measure.Plan()).ratio == pytest.approx(1.5)
+
+
 def test_disturbed_blocks_are_measured_again_and_counted(load_module, monkeypatch):
     """Shares of others, block by block: 50 % and then 2 % (kept); then 4 tries above 8 %, of which 9 % is kept."""
     measure, clock = load_module("measure"), _Clock()
@@ -80,7 +98,7 @@ def test_a_disturbed_block_waits_until_others_are_quiet(load_module, monkeypatch
     shares = iter([0.5, 0.3, 0.01, 0.02, 0.09, 0.05])
     monkeypatch.setattr(measure, "time", clock)
     monkeypatch.setattr(measure.ForeignClock, "foreign_share", lambda self: next(shares))
-    plan = measure.Plan(n_blocks=2, n_pairs=1, min_sample_s=0.0, max_tries=2, max_wait_s=1.0)
+    plan = measure.Plan(n_blocks=2, n_pairs=1, min_sample_s=0.0, settle_s=0.0, max_tries=2, max_wait_s=1.0)
     comparison = measure.compare(clock.takes(0.0), clock.takes(1e-9), plan)
     assert comparison.n_disturbed == 0
     assert clock.now_s == pytest.approx(1.0), "two waits of half a second"
