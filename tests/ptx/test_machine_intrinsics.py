@@ -10,21 +10,17 @@ from tests.unit.ptx_modules import FLOAT64, compile_device_ir, make_job, vector
 
 #: From an operand's type to a value of it that the optimiser cannot see through: made of the loaded double %v.
 VALUES = {
+    "i16": "fptosi double %v to i16",
     "i32": "fptosi double %v to i32",
     "i64": "fptosi double %v to i64",
     "half": "fptrunc double %v to half",
+    "<2 x half>": "load <2 x half>, ptr %x",
     "float": "fptrunc double %v to float",
     "double": "fadd double %v, 1.0",
 }
-#: From a result to the double that is stored.
-RESULTS = {
-    "i32": "sitofp i32 %r to double",
-    "i64": "sitofp i64 %r to double",
-    "half": "fpext half %r to double",
-    "float": "fpext float %r to double",
-    "double": "fadd double %r, 1.0",
-    "ptr": "load double, ptr %r",
-}
+
+#: How results are stored, where not as they are.
+STORES = {"ptr": " %s = load double, ptr %r\n store double %s, ptr %x"}
 
 
 def call_module(intrinsic: Intrinsic) -> str:
@@ -36,7 +32,7 @@ def call_module(intrinsic: Intrinsic) -> str:
     if intrinsic.result == "void":
         result = f" {call}\n"
     else:
-        result = f" %r = {call}\n %s = {RESULTS[intrinsic.result]}\n store double %s, ptr %x\n"
+        result = f" %r = {call}\n{STORES.get(intrinsic.result, f' store {intrinsic.result} %r, ptr %x')}\n"
     head = "define void @kernel(ptr %context, ptr %x, i64 %n) {\n %v = load double, ptr %x\n"
     return f"{head}{values}{result} ret void\n}}"
 
