@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 import numba_ptxplus
 from tests import gpu_session, gpu_workloads
 
 
+#: Half of the kernels are plain numba.cuda code, whose literals are float64 on purpose.
+@pytest.mark.filterwarnings("ignore:kernel .* has no float64 data:numba.core.errors.NumbaPerformanceWarning")
 def test_kernels_agree_with_numpy(monkeypatch, tmp_path):
     monkeypatch.setattr(gpu_workloads, "N_ITEMS", 1 << 12)
     monkeypatch.setattr(gpu_workloads, "SIDE", 48)
