@@ -152,7 +152,8 @@ def resident_nbytes() -> int:
 
 
 def test_a_thousand_failing_launches_leave_nothing(level):
-    """Memory that grew by more than 4 KiB a launch, or objects that pile up, would show."""
+    """Memory that grew by more than 4 KiB a launch, or objects that pile up, would show. What leaks does so in both halves
+    of the launches; in a large process either half may meet memory that the allocator takes or gives back."""
     count = size_for(level, 1000, 100)
     kernel = level.jit(throws_where_negative, boundscheck=True)
     x, out = np.full(8, -1, np.float32), np.zeros(8, np.float32)
@@ -169,13 +170,16 @@ def test_a_thousand_failing_launches_leave_nothing(level):
     for _ in range(20):
         fail()
     gc.collect()
-    nbytes, objects, threads = resident_nbytes(), len(gc.get_objects()), threading.active_count()
-    for _ in range(count // 2):
-        fail()
-    gc.collect()
+    objects, threads, growths = len(gc.get_objects()), threading.active_count(), []
+    for _ in range(2):
+        nbytes = resident_nbytes()
+        for _ in range(count // 4):
+            fail()
+        gc.collect()
+        growths.append(resident_nbytes() - nbytes)
     assert len(gc.get_objects()) - objects < 200
     assert threading.active_count() <= threads
-    assert resident_nbytes() - nbytes < 4096 * count
+    assert min(growths) < 4096 * (count // 2)
     level.synchronize()
     assert level.device.take_mailbox()[:4] == bytes(4)
     kernel[1, 8](np.ones(8, np.float32), out)
