@@ -152,8 +152,8 @@ def resident_nbytes() -> int:
 
 
 def test_a_thousand_failing_launches_leave_nothing(level):
-    """Memory that grew by more than 4 KiB a launch, or objects that pile up, would show. What leaks does so in both halves
-    of the launches; in a large process either half may meet memory that the allocator takes or gives back."""
+    """Memory that grew by more than 4 KiB a launch, or objects that pile up, would show. What leaks does so in both
+    halves of the launches; in a large process either half may meet memory that the allocator takes or gives back."""
     count = size_for(level, 1000, 100)
     kernel = level.jit(throws_where_negative, boundscheck=True)
     x, out = np.full(8, -1, np.float32), np.zeros(8, np.float32)
