@@ -68,7 +68,7 @@ class CpuCodegen:
             raise ToolchainError(
                 f"LLVM refused the program of kernel '{job.request.py_func.__name__}', which is kept in {path}: {error}"
             ) from error
-        return ProgramBuilder(b"", job).machine().emit_object(module)
+        return ProgramBuilder(b"", job).machine.emit_object(module)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         """atomics, grid_barrier, warps: 1 if the kernel uses them. frame_nbytes: of a suspended thread, 0 for programs
@@ -91,12 +91,13 @@ def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleR
     if not shape.is_coroutine:
         add_replay(program, builder, shape)
         return program
-    frame_nbytes = _allocated_frame(str(program))
+    text = str(program)
+    frame_nbytes = _allocated_frame(text)
     if frame_nbytes:
-        program = builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES)))
+        text = str(builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES))))
     else:
-        frame_nbytes = frame_size(str(program)) or _ask_frame_size(builder, shape)
-    text = _THREAD_SIZE.sub(rf"\g<1>constant i64 {_thread_nbytes(frame_nbytes)}", str(program))
+        frame_nbytes = frame_size(text) or _ask_frame_size(builder, shape)
+    text = _THREAD_SIZE.sub(rf"\g<1>constant i64 {_thread_nbytes(frame_nbytes)}", text)
     return builder.parse(text) if shape.uses_warps else builder.optimize_added(*resume_together(text))
 
 
@@ -135,7 +136,7 @@ def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, builder: P
     cleanup = llvm.create_new_module_pass_manager()
     cleanup.add_global_dead_code_eliminate_pass()
     cleanup.add_strip_dead_prototype_pass()
-    cleanup.run(module, llvm.create_pass_builder(builder.machine(), llvm.create_pipeline_tuning_options(speed_level=0)))
+    cleanup.run(module, llvm.create_pass_builder(builder.machine, llvm.create_pipeline_tuning_options(speed_level=0)))
 
 
 CODEGEN = CpuCodegen()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 import llvmlite.binding as llvm
 
@@ -38,6 +39,7 @@ class ProgramBuilder:
         opt = self.job.request.options.opt
         return 3 if opt == 2 else opt
 
+    @cached_property
     def machine(self) -> llvm.TargetMachine:
         return make_target_machine(self.job.request.arch, self.level)
 
@@ -67,11 +69,10 @@ class ProgramBuilder:
         return program
 
     def _link(self, shape: ProgramShape) -> llvm.ModuleRef:
-        machine = self.machine()
         program = llvm.parse_bitcode(self.bitcode)
         program.name = self.job.entry
-        program.triple = machine.triple
-        program.data_layout = str(machine.target_data)
+        program.triple = self.machine.triple
+        program.data_layout = str(self.machine.target_data)
         kernel = program.get_function(self.job.entry)
         params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
         kernel.name = KERNEL_SYMBOL
@@ -89,10 +90,9 @@ class ProgramBuilder:
 
     def parse(self, text: str) -> llvm.ModuleRef:
         """A module of LLVM assembly, for this machine."""
-        machine = self.machine()
         module = llvm.parse_assembly(text)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
+        module.triple = self.machine.triple
+        module.data_layout = str(self.machine.target_data)
         return module
 
     def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str]) -> None:
@@ -110,7 +110,7 @@ class ProgramBuilder:
     def _pass_builder(self) -> llvm.PassBuilder:
         tuning = llvm.create_pipeline_tuning_options(speed_level=self.level)
         tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = self.level > 1
-        return llvm.create_pass_builder(self.machine(), tuning)
+        return llvm.create_pass_builder(self.machine, tuning)
 
     def _inline(self, program: llvm.ModuleRef) -> None:
         inliner = llvm.create_new_module_pass_manager()

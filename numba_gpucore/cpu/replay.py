@@ -58,7 +58,7 @@ def _build_thread(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRe
     """One thread's code in one function, simplified, its values named."""
     job = builder.job
     module = llvm.parse_bitcode(builder.bitcode)
-    machine = builder.machine()
+    machine = builder.machine
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     kernel = module.get_function(job.entry)
     params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
@@ -86,7 +86,7 @@ def _build_thread(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRe
 def _optimise(module: llvm.ModuleRef, builder: ProgramBuilder) -> None:
     tuning = llvm.create_pipeline_tuning_options(speed_level=1)
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-    passes = llvm.create_pass_builder(builder.machine(), tuning)
+    passes = llvm.create_pass_builder(builder.machine, tuning)
     inline = llvm.create_new_module_pass_manager()
     inline.add_global_dead_code_eliminate_pass()
     inline.add_always_inliner_pass()
