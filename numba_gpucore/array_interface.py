@@ -41,15 +41,15 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int, order: str = "C") 
     return tuple(strides if order == "F" else strides[::-1])
 
 
-def _matches(shape: tuple[int, ...], strides: tuple[int, ...], dense: tuple[int, ...]) -> bool:
+def strides_match(shape: tuple[int, ...], strides: tuple[int, ...], dense: tuple[int, ...]) -> bool:
     return all(extent == 1 or stride == step for extent, stride, step in zip(shape, strides, dense, strict=True))
 
 
 def layout_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Layout:
     """C, F or A as NumPy's flags say: strides of axes with one element do not count; C wins; empty arrays are C."""
-    if 0 in shape or _matches(shape, strides, contiguous_strides(shape, itemsize)):
+    if 0 in shape or strides_match(shape, strides, contiguous_strides(shape, itemsize)):
         return "C"
-    return "F" if _matches(shape, strides, contiguous_strides(shape, itemsize, "F")) else "A"
+    return "F" if strides_match(shape, strides, contiguous_strides(shape, itemsize, "F")) else "A"
 
 
 def read_interface(value: Any) -> ForeignView:

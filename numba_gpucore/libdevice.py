@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
 from numba_gpucore.base.errors import KernelLanguageError
+from numba_gpucore.base.records import dataclass
 
 #: Functions by C prototype, in NumPy's names of the types; a star marks what C returns through a pointer.
 _PROTOTYPES = {

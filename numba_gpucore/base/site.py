@@ -72,6 +72,11 @@ class Site:
     traces: tuple[tuple[Frame, ...], ...] = ()
 
     @property
+    def ways(self) -> tuple[tuple[Frame, ...], ...]:
+        """`traces`; where none was found, the throwing line alone."""
+        return self.traces or ((self.frame,),)
+
+    @property
     def content_id(self) -> int:
         """63-bit id: exception, arguments, function and relative line; neither path nor absolute line."""
         content = (self.exception, self.arguments, self.frame.function, self.frame.line_offset, self.is_bounds_check)

@@ -42,7 +42,7 @@ def install_module_as_cuda(package: ModuleType) -> None:
         complete_config(sys.modules["numba.core.config"])
     sys.modules[_CUDA] = package
     sys.modules["numba"].__dict__["cuda"] = package
-    for leaf in submodule_names(package):  # programs reach them as attributes of numba.cuda too
+    for leaf in submodule_names():  # programs reach them as attributes of numba.cuda too
         importlib.import_module(f"{_CUDA}.{leaf}")
 
 

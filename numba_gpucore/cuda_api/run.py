@@ -18,8 +18,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from numba_gpucore.base.options import FLOAT64_CHOICES
+
 #: Options of `run`: for which package, which values, and the environment variable that says the same.
-_OPTIONS = {"--float64": ("numba_metal", ("error", "float32"), "NUMBA_METAL_FLOAT64")}
+_OPTIONS = {"--float64": ("numba_metal", FLOAT64_CHOICES, "NUMBA_METAL_FLOAT64")}
 
 
 def run_command(package_name: str, arguments: Sequence[str]) -> int:

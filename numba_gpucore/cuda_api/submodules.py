@@ -160,8 +160,8 @@ class OwnModule(ModuleType):
         return sorted(self.__dict__)
 
 
-def submodule_names(package: ModuleType) -> Sequence[str]:
-    """The modules below numba.cuda that `package` has, parents first. Below forwarded ones there are more."""
+def submodule_names() -> Sequence[str]:
+    """The modules below numba.cuda that a package has, parents first. Below forwarded ones there are more."""
     return sorted((*FORWARDED, *_OWN, "compiler"))
 
 

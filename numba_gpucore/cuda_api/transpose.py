@@ -6,6 +6,7 @@ Transpose in CUDA C/C++", 2013).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,7 @@ def module_names(package: ModuleType) -> Mapping[str, Any]:
     return {"transpose": transpose}
 
 
+@functools.cache
 def _transpose_kernel(jit: Any, dtype: Any) -> Any:
     shape = _TILE, _TILE + 1  # one column more, so that a column's elements lie in different banks
 

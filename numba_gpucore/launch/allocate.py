@@ -171,7 +171,7 @@ class Allocator:
             for array in arrays:
                 low, high = span_nbytes(array.shape, array.strides, array.itemsize)
                 if lock is not None and high > low:
-                    locks.callback(lock(array.__array_interface__["data"][0] + low, high - low))
+                    locks.callback(lock(array_address(array) + low, high - low))
             yield
 
     @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import strides_match
 from numba_gpucore.base.backend import Device, Memory
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type
@@ -119,13 +120,8 @@ class DeviceArray(Exchange):
         return self.gpu_arg_type.layout == "C"
 
     def is_f_contiguous(self) -> bool:
-        return self._is_dense("F")
-
-    def _is_dense(self, order: str) -> bool:
-        dense = contiguous_strides(self.shape, self.itemsize, order)
-        return self.size == 0 or all(
-            extent == 1 or stride == step for extent, stride, step in zip(self.shape, self.strides, dense, strict=True)
-        )
+        dense = contiguous_strides(self.shape, self.itemsize, "F")
+        return self.size == 0 or strides_match(self.shape, self.strides, dense)
 
     def require_usable_on(self, device: Device) -> None:
         """Raise ArgumentError where kernels of another device could not reach this memory."""

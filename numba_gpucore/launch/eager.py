@@ -13,23 +13,20 @@ from numba_gpucore.launch.signature_text import parse_signature_text
 
 def parse_signature(signature: Any) -> Signature:
     """Any form of signature as types; Numba is asked for those that only it understands. Raises TypeError."""
-    if isinstance(signature, str):
-        return parse_signature_text(signature) or Signature(miss.parse_signature(signature))
-    parsed = signature_of(signature)
-    if parsed is None:
-        return Signature(miss.parse_signature(signature))
-    return Signature(tuple(map(_resolve, parsed.args)), parsed.result)
+    return _parse_ours(signature) or Signature(miss.parse_signature(signature))
 
 
 def parse_function_signature(signature: Any) -> Signature:
     """The same for a function that may return something, whose result is None where the signature does not say."""
+    return _parse_ours(signature) or Signature(*miss.parse_function_signature(signature))
+
+
+def _parse_ours(signature: Any) -> Signature | None:
+    """What a signature says without Numba; None where only Numba understands it."""
     if isinstance(signature, str):
-        parsed = parse_signature_text(signature)
-    else:
-        parsed = signature_of(signature)
-        if parsed is not None:
-            parsed = Signature(tuple(map(_resolve, parsed.args)), parsed.result)
-    return parsed or Signature(*miss.parse_function_signature(signature))
+        return parse_signature_text(signature)
+    parsed = signature_of(signature)
+    return parsed and Signature(tuple(map(_resolve, parsed.args)), parsed.result)
 
 
 def _resolve(type_: Any) -> ArgType:

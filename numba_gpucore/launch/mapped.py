@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.backend import HostMemory
+from numba_gpucore.launch.staging import array_address
 
 
 class MappedArray(np.ndarray):
@@ -26,14 +27,14 @@ class MappedArray(np.ndarray):
     def __array_finalize__(self, source: Any) -> None:
         """Views share the memory of what they look at; results of arithmetic have memory of their own."""
         memory = getattr(source, "memory", None)
-        if memory is not None and 0 <= _address(self) - memory.host_address < max(memory.nbytes, 1):
+        if memory is not None and 0 <= array_address(self) - memory.host_address < max(memory.nbytes, 1):
             self.memory = memory
 
     @property
     def device_address(self) -> int:
         """Where kernels find it; `memory` is not None."""
         assert self.memory is not None
-        return self.memory.address + _address(self) - self.memory.host_address
+        return self.memory.address + array_address(self) - self.memory.host_address
 
     @property
     def gpu_type_key(self) -> Hashable:
@@ -61,8 +62,3 @@ class HostBlock:
             "typestr": "|u1",
             "version": 3,
         }
-
-
-def _address(array: np.ndarray) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address

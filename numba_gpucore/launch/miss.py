@@ -66,9 +66,7 @@ def result_type_of(request: CompileRequest) -> ArgType:
 
 def variable_types(request: CompileRequest) -> dict[str, ArgType]:
     """Types that inference gives a kernel's variables, by name; those that no argument can have are left out."""
-    from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
-
-    found: dict[str, ArgType] = driver.variable_types(request)
+    found: dict[str, ArgType] = _import_compiler().variable_types(request)
     return found
 
 
@@ -99,18 +97,3 @@ def numba_type_of_value(value: Any) -> Any:
     from numba import typeof  # noqa: PLC0415 - the door
 
     return typeof(value)
-
-
-def pickle_by_value(value: Any) -> bytes:
-    """Pickle with functions that `pickle` cannot find by their names."""
-    from numba import cloudpickle  # noqa: PLC0415 - the door
-
-    pickled: bytes = cloudpickle.dumps(value)
-    return pickled
-
-
-def make_from_pickle(cls: type, pickled_arguments: bytes) -> Any:
-    """An object made of what `pickle_by_value` made of its arguments."""
-    import pickle  # noqa: PLC0415 - takes 2 ms, and who unpickles has it loaded
-
-    return cls(*pickle.loads(pickled_arguments))

@@ -108,10 +108,6 @@ class VariableTypes:
     typemap: dict[str, ArgType]
 
 
-def _variable_types(request: Callable[[], CompileRequest]) -> dict[str, ArgType]:
-    return miss.variable_types(request())
-
-
 class OverloadTable(dict[ArgTypes, CompiledOverload]):
     """Compiled signatures by argument types; also found by Numba's types and by signature strings."""
 
@@ -145,13 +141,15 @@ class KernelReports:
         for types in self._programs.known_types():
             artifact = self._programs.known_artifact(types)
             load = functools.partial(self._load_program, types)
-            request = functools.partial(self._request_of, types)
-            types_of = functools.partial(_variable_types, request)
+            types_of = functools.partial(self._variable_types_of, types)
             table[types] = CompiledOverload(artifact, threads, load, types_of, types in self._sensitive)
         return table
 
     def _request_of(self, types: ArgTypes) -> CompileRequest:
         return self._programs.request_for(default_session().current_device(self.platform), types)
+
+    def _variable_types_of(self, types: ArgTypes) -> dict[str, ArgType]:
+        return miss.variable_types(self._request_of(types))
 
     def _load_program(self, types: ArgTypes) -> Program:
         session = default_session()
@@ -220,7 +218,7 @@ class KernelReports:
         if cc is not None:
             request = self._programs.request_for_gpu(cc, types)
         else:
-            request = self._programs.request_for(default_session().current_device(self.platform), types)
+            request = self._request_of(types)
         language = _LANGUAGES[request.backend] if stage == "asm" else _STAGE_LANGUAGES[stage]
         return Listing(miss.inspect(request, stage), language)
 

@@ -108,10 +108,6 @@ class ProgramTable:
             checks_unasked=device.checks_bounds and nobody_asked and default_session().settings.boundscheck is None,
         )
 
-    def add_artifact(self, artifact: Artifact) -> None:
-        """Make a compiled kernel known, as if it had been compiled here."""
-        self._artifacts[artifact.backend, artifact.arch, artifact.arg_types] = artifact
-
     def forget(self) -> None:
         """Compile all anew when it is asked for again."""
         self._artifacts.clear()

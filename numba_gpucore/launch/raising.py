@@ -71,7 +71,7 @@ def raise_from_site(report: ThrowReport, site: Site, kernel_name: str, source: P
         error = _user_error(report, site, source, place)
     error.block, error.thread = report.block, report.thread  # type: ignore[attr-defined]
     error.kernel, error.count = kernel_name, report.count  # type: ignore[attr-defined]
-    outermost_first = (site.traces or ((site.frame,),))[0][::-1]
+    outermost_first = site.ways[0][::-1]
     raise_at(outermost_first, error)
 
 
@@ -91,7 +91,7 @@ def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
 
 def _cuda_place(report: ThrowReport, site: Site, kernel_name: str) -> str:
     """The place in numba.cuda's words, with the text of the exception behind it: programs look for these."""
-    (*_, frame) = (site.traces or ((site.frame,),))[0]
+    (*_, frame) = site.ways[0]
     arguments = _arguments(report, site)
     text = f": {arguments[0]}" if arguments and not site.is_bounds_check else ""
     return (
@@ -102,7 +102,7 @@ def _cuda_place(report: ThrowReport, site: Site, kernel_name: str) -> str:
 
 def describe_traces(site: Site, kernel_name: str) -> str:
     """`saxpy.py:12, in device function 'load' called at saxpy.py:20`; several ways to a site are joined by "or"."""
-    return " or ".join(dict.fromkeys(_describe_trace(trace, kernel_name) for trace in site.traces or ((site.frame,),)))
+    return " or ".join(dict.fromkeys(_describe_trace(trace, kernel_name) for trace in site.ways))
 
 
 def _describe_trace(trace: tuple[Frame, ...], kernel_name: str) -> str:

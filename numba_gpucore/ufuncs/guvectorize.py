@@ -29,7 +29,7 @@ from numba_gpucore.ufuncs.declared import Dtypes, choose_signature, element_dtyp
 from numba_gpucore.ufuncs.loops import broadcast_shapes, broadcast_strides, dense_strides, memory_order, merge_axes
 from numba_gpucore.ufuncs.operands import Operands, Result, is_on_device, is_scalar, shape_of
 from numba_gpucore.ufuncs.sources import NUMBER, Parameter, part_kernel
-from numba_gpucore.ufuncs.vectorize import compile_usual, launch_loop, loop_kernel
+from numba_gpucore.ufuncs.vectorize import as_numpy_does, compile_usual, launch_loop, loop_kernel
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,7 @@ class GUFunc:
         if prod(shape):
             self._launch(operands, version, shape, inputs, results, on)
         finished = [operands.finish(one) for one in results]
-        values = [
-            value[()] if out is None and isinstance(value, np.ndarray) else value
-            for value, out in zip(finished, outs, strict=True)
-        ]
+        values = [as_numpy_does(value, given_out) for value, given_out in zip(finished, outs, strict=True)]
         return values[0] if self.nout == 1 else tuple(values)
 
     def _split(self, arguments: tuple[Any, ...], out: Any) -> tuple[Sequence[Any], Sequence[Any]]:

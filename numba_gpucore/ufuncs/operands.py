@@ -165,7 +165,7 @@ def _is_entangled(out: Array, value: Any) -> bool:
         overlaps = _bounds(out)[0] < _bounds(value)[1] and _bounds(value)[0] < _bounds(out)[1]
         return overlaps and (out.address, out.shape, out.strides) != (value.address, value.shape, value.strides)
     if isinstance(out, np.ndarray) and isinstance(value, np.ndarray) and np.may_share_memory(out, value):
-        mine, other = (one.__array_interface__["data"][0] for one in (out, value))
+        mine, other = map(array_address, (out, value))
         return (mine, out.shape, out.strides) != (other, value.shape, value.strides)
     return False
 

@@ -75,10 +75,9 @@ class Reduce:
                 return first
             res[:1] = first
             return None
-        dense = operands.open_result((1,), (values.dtype.itemsize,), values.dtype, to_host=False)
         target = operands.take(res)[:1] if res is not None else None
         writes_there = target is not None and hasattr(target, "gpu_type_key") and target.dtype == values.dtype
-        result: Any = target if writes_there else dense.array
+        result: Any = target if writes_there else _open_dense(operands, 1, values.dtype)
         self._launch(operands, operands.on_device(values), first, result, on)
         if target is None:
             return result.getitem(0, stream=on or 0)
@@ -90,9 +89,9 @@ class Reduce:
         fold, finish = self._kernels.get(values.dtype) or self._make(values.dtype)
         if values.size > _ALONE:
             n_blocks = min(-(-values.size // _ALONE), _MAX_BLOCKS)
-            room = operands.open_result((n_blocks,), (values.dtype.itemsize,), values.dtype, to_host=False)
-            fold[n_blocks, _BLOCK, stream](values, room.array)
-            values = room.array
+            room = _open_dense(operands, n_blocks, values.dtype)
+            fold[n_blocks, _BLOCK, stream](values, room)
+            values = room
         if self._has_init:
             finish[1, _BLOCK, stream](values, init, result)
         else:
@@ -104,6 +103,11 @@ class Reduce:
         fold, finish = (Kernel(one, self._platform, options) for one in functions)
         self._kernels[dtype] = fold, finish
         return fold, finish
+
+
+def _open_dense(operands: Operands, n_items: int, dtype: np.dtype) -> Any:
+    """Room on the device for results of one kernel that another reads."""
+    return operands.open_result((n_items,), (dtype.itemsize,), dtype, to_host=False).array
 
 
 def make_kernels(core: Any, element: DType) -> tuple[Callable[..., None], Callable[..., None]]:

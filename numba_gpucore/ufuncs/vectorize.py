@@ -180,7 +180,7 @@ class UFunc:
         result = self._open_result(operands, shape, inputs, out, version)
         if prod(shape):
             self._launch(operands, version, shape, inputs, result, on)
-        return _as_numpy_does(operands.finish(result), out)
+        return as_numpy_does(operands.finish(result), out)
 
     def _split(self, arguments: tuple[Any, ...], out: Any) -> tuple[Sequence[Any], Any]:
         if isinstance(out, tuple):
@@ -274,6 +274,6 @@ class UFunc:
         return Reduce(self.platform, self._core, has_init=False)
 
 
-def _as_numpy_does(result: Any, out: Any) -> Any:
+def as_numpy_does(result: Any, out: Any) -> Any:
     """A number instead of a new array without axes."""
     return result[()] if out is None and isinstance(result, np.ndarray) else result

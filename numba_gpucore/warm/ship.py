@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.settings import usable_cores
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import fingerprint
@@ -48,7 +49,7 @@ def ship_modules(
     tasks = [parse_task(module, archs) for module in modules]
     faults = [f"{task.module}: it is no module of a package" for task in tasks if "." not in task.module]
     with _neutral_environment(source_folders, folder / "numba"):
-        for report in run_tasks(tasks, os.cpu_count() or 1, partial(_ship_task, folder=str(folder))):
+        for report in run_tasks(tasks, usable_cores(), partial(_ship_task, folder=str(folder))):
             if report.failure is not None:
                 faults.append(f"{report.name}: {report.failure}")
             elif not report.n_compiled:
