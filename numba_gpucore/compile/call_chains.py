@@ -27,13 +27,19 @@ def is_library_file(filename: str) -> bool:
 
 def sites_with_traces(library: DeviceLibrary, kernel_symbol: str) -> dict[int, Site]:
     """Every exception site below a kernel, with its traces; frames inside Numba or this project are left out."""
-    callers: dict[str, list[Call]] = {}
-    for call in library.all_calls():
-        callers.setdefault(call.callee, []).append(call)
+    callers = _callers(library)
     return {
         content_id: replace(site, traces=_traces(site, owners, callers, kernel_symbol))
         for content_id, (site, owners) in library.all_sites().items()
     }
+
+
+def _callers(library: DeviceLibrary) -> dict[str, list[Call]]:
+    """The calls of a library and of what it calls, by callee."""
+    callers: dict[str, list[Call]] = {}
+    for call in library.all_calls():
+        callers.setdefault(call.callee, []).append(call)
+    return callers
 
 
 def _traces(
@@ -65,9 +71,7 @@ def _paths_to_kernel(
 
 def user_place(symbol: str, library: DeviceLibrary, request: CompileRequest) -> tuple[str, int]:
     """The user's file and line that need a symbol, through a library's functions too; the kernel's first otherwise."""
-    callers: dict[str, list[Call]] = {}
-    for call in library.all_calls():
-        callers.setdefault(call.callee, []).append(call)
+    callers = _callers(library)
     pending = [(frame, owner) for frame, owners in library.needs_of(symbol) for owner in owners]
     seen: set[str] = set()
     while pending:

@@ -22,12 +22,7 @@ class CapturedArrayType(types.Array):
     gets the ordinary type of a writable one."""
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
-        return types.Array(
-            self.dtype if dtype is None else dtype,
-            self.ndim if ndim is None else ndim,
-            self.layout if layout is None else layout,
-            readonly=not self.mutable,
-        )
+        return super().copy(dtype, ndim, layout, readonly=not self.mutable)
 
 
 def is_captured_array(value: Any) -> bool:

@@ -24,7 +24,7 @@ overload_classmethod = functools.partial(extending.overload_classmethod, target=
 register_model = extending.register_model
 
 
-def as_numba_type(type_: Any) -> Any:
+def _as_numba_type(type_: Any) -> Any:
     """Numba's type for one of our light dtypes, which programs know as `numba.cuda.int32`; else the type itself."""
     return numpy_support.from_dtype(type_.dtype) if isinstance(type_, DType) else type_
 
@@ -33,7 +33,7 @@ class StructModel(datamodel.models.StructModel):
     """Numba's StructModel, whose members may have our light dtypes."""
 
     def __init__(self, dmm: Any, fe_type: types.Type, members: Sequence[tuple[str, Any]]):
-        super().__init__(dmm, fe_type, [(name, as_numba_type(type_)) for name, type_ in members])
+        super().__init__(dmm, fe_type, [(name, _as_numba_type(type_)) for name, type_ in members])
 
 
 class _Models(ModuleType):

@@ -31,9 +31,9 @@ def type_foreign_function(function, _context):
 def _function_type(function: ForeignFunction) -> types.Function:
     arguments = tuple(map(to_numba, function.sig.args))
     result = types.none if function.sig.result is None else to_numba(function.sig.result)
-    attributes = {"key": function, "cases": [templates.signature(result, *arguments)]}
     _lower_function(function, arguments)
-    return types.Function(type(function.name, (templates.ConcreteTemplate,), attributes))
+    signature = templates.signature(result, *arguments)
+    return types.Function(templates.make_concrete_template(function.name, function, [signature]))
 
 
 def _lower_function(function: ForeignFunction, arguments: tuple[types.Type, ...]) -> None:

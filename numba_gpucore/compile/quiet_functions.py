@@ -20,6 +20,8 @@ _LINES = re.compile(r",? !dbg !\d+")
 
 def define_quiet_functions(texts: Sequence[str]) -> list[str]:
     """The modules in LLVM assembly, with definitions of the quiet functions that they call."""
+    if not any(QUIET in text for text in texts):
+        return list(texts)
     originals = {match["name"]: match[0] for text in texts for match in _DEFINITION.finditer(text)}
     wanted: list[str] = []
     pending = [name for text in texts for name in _quiet_names(text)]

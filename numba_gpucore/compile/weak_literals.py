@@ -24,8 +24,6 @@ def has_float64(type_: types.Type) -> bool:
             return any(map(has_float64, type_))
         case types.Array() | types.EnumMember():
             return has_float64(type_.dtype)
-        case types.NestedArray(dtype=dtype):
-            return has_float64(dtype)
         case types.Optional():
             return has_float64(type_.type)
         case types.Record():

@@ -1,7 +1,7 @@
 """LLVM types and values as plain records. Before: `ir_reader` parses them. After: every pass of the emitter reads them.
 
 Only what optimised device IR holds: integers, floats, pointers, arrays, short vectors, structs. Sizes follow the data
-layout of device IR (`compile/codegen_base.py`): natural alignment, 8-byte pointers. Source: LLVM Language Reference.
+layout of device IR (`compile/code_library.py`): natural alignment, 8-byte pointers. Source: LLVM Language Reference.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from numba_gpucore.compile.numba_api import cgutils, types
 FLOATS = (types.float16, types.float32, types.float64)
 
 
-def _throw_if_zero(context, builder, divisor, message: str) -> None:
+def throw_if_zero(context, builder, divisor, message: str) -> None:
     """Under Python's error model, throw ZeroDivisionError where `divisor` is zero; under NumPy's do nothing."""
     if context.error_model.raise_on_fp_zero_division:
         is_zero = builder.fcmp_ordered("==", divisor, divisor.type(0.0))
@@ -24,17 +24,17 @@ def _throw_if_zero(context, builder, divisor, message: str) -> None:
 
 
 def lower_real_mod(context, builder, _sig, args):
-    _throw_if_zero(context, builder, args[1], "modulo by zero")
+    throw_if_zero(context, builder, args[1], "modulo by zero")
     return float_math.floor_mod(builder, *args)
 
 
 def lower_real_floordiv(context, builder, _sig, args):
-    _throw_if_zero(context, builder, args[1], "division by zero")
+    throw_if_zero(context, builder, args[1], "division by zero")
     return float_math.floor_divide(builder, *args)
 
 
 def lower_real_divmod(context, builder, _sig, args):
-    _throw_if_zero(context, builder, args[1], "divmod by zero")
+    throw_if_zero(context, builder, args[1], "divmod by zero")
     quotient = float_math.floor_divide(builder, *args)
     return cgutils.pack_array(builder, [quotient, float_math.floor_mod(builder, *args)])
 

@@ -11,15 +11,13 @@ import operator
 import numpy as np
 
 from numba_gpucore.compile.lower import float_math
+from numba_gpucore.compile.lower.division import throw_if_zero
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import cgutils, types, ufunc_db
+from numba_gpucore.compile.numba_api import types, ufunc_db
 
 
 def lower_half_division(context, builder, _sig, args):
-    if context.error_model.raise_on_fp_zero_division:
-        is_zero = builder.fcmp_ordered("==", args[1], args[1].type(0.0))
-        with cgutils.if_unlikely(builder, is_zero):
-            context.error_model.fp_zero_division(builder, ("division by zero",))
+    throw_if_zero(context, builder, args[1], "division by zero")
     return builder.fdiv(*args)
 
 

@@ -15,6 +15,7 @@ import operator
 
 from llvmlite import ir
 
+from numba_gpucore.compile.lower.float_math import call_llvm
 from numba_gpucore.compile.lower.registry import lower, registry
 from numba_gpucore.compile.numba_api import cgutils, types
 
@@ -70,10 +71,9 @@ def _limit_count(context, builder, sig, args):
     value = context.cast(builder, args[0], sig.args[0], sig.return_type)
     count = args[1]
     last = count.type(value.type.width - 1)
-    binary = ir.FunctionType(count.type, [count.type] * 2)
     # The count of the shift itself is limited too, or LLVM 22 gives NVPTX a plain shift, which looks at 32 bits only
     # of the count; a count of 2**32 would shift by 0.
-    limited = builder.call(builder.module.declare_intrinsic("llvm.umin", [count.type], binary), [count, last])
+    limited = call_llvm(builder, "llvm.umin", count, last)
     return value, context.cast(builder, limited, sig.args[1], sig.return_type), builder.icmp_unsigned(">", count, last)
 
 

@@ -51,8 +51,8 @@ def create_signature(retty: types.Type, args: Sequence[arg]) -> Any:
 @cache
 def _function_type(function: LibdeviceFunction) -> types.Function:
     # Not in the registry: 340 templates would cost the first kernel of every process 10 ms.
-    attributes = {"key": function, "cases": [create_signature(*functions[function.c_name])]}
-    return types.Function(type(function.name, (templates.ConcreteTemplate,), attributes))
+    signature = create_signature(*functions[function.c_name])
+    return types.Function(templates.make_concrete_template(function.name, function, [signature]))
 
 
 @typeof_impl.register(LibdeviceFunction)

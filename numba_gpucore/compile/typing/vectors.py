@@ -7,6 +7,7 @@ import operator
 from numba_gpucore import language
 from numba_gpucore.compile.numba_api import AbstractTemplate, errors, npydecl, numpy_support, templates, types
 from numba_gpucore.compile.typing.registry import registry
+from numba_gpucore.compile.weak_numbers import strengthen
 from numba_gpucore.vector_types import COMPONENTS, VECTOR_CLASSES, VectorClass
 
 
@@ -73,15 +74,11 @@ def _arithmetic_template(function) -> type:
         (vector,) = vectors
         if function in DIVISIONS and not isinstance(vector.base_type, types.Float):
             return None
-        if not all(isinstance(type_, (NumberVector, types.Integer, types.Float)) for type_ in map(_strong, args)):
+        if not all(isinstance(type_, (NumberVector, types.Integer, types.Float)) for type_ in map(strengthen, args)):
             return None
         return templates.signature(vector, *(type_ if type_ == vector else vector.base_type for type_ in args))
 
     return type(f"vector_{function.__name__}", (AbstractTemplate,), {"key": function, "generic": generic})
-
-
-def _strong(type_: types.Type) -> types.Type:
-    return getattr(type_, "carrier", type_)
 
 
 for _function in ARITHMETIC:
