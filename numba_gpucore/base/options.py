@@ -47,6 +47,11 @@ class KernelOptions:
     weak_literals: bool = False
     link: tuple[LinkedCode, ...] = ()
 
+    @property
+    def wants_lines(self) -> bool:
+        """True if the compiled code shall know the program's lines."""
+        return self.debug or self.lineinfo
+
     @classmethod
     def from_keywords(cls: type[T], keywords: Mapping[str, Any]) -> T:
         """Check and normalise decorator keywords. Raises OptionError that names every unknown one."""

@@ -140,7 +140,7 @@ def emit_text(codegen: Codegen, lowered: Lowered) -> str:
     try:
         return codegen.emit(lowered.module, lowered.job)
     except UnsupportedKernelError as error:
-        if request.options.lineinfo or request.options.debug:
+        if request.options.wants_lines:
             raise
         refusal = error
     with warnings.catch_warnings():

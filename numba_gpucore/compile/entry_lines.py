@@ -13,7 +13,7 @@ def mark_lines(context, builder: ir.IRBuilder, request: CompileRequest) -> None:
     LLVM drops the lines of what it inlines into a function that has none.
     """
     options = request.options
-    if not (options.debug or options.lineinfo):
+    if not options.wants_lines:
         return
     code = request.py_func.__code__
     function = builder.function
@@ -22,3 +22,8 @@ def mark_lines(context, builder: ir.IRBuilder, request: CompileRequest) -> None:
     lines.mark_subprogram(function, qualname=function.name, argnames=(), argtypes=(), line=code.co_firstlineno)
     lines.mark_location(builder, code.co_firstlineno)
     lines.finalize()
+
+
+def escape_text(text: str) -> str:
+    """Text inside a string of LLVM assembly."""
+    return text.replace("\\", r"\5C").replace('"', r"\22")

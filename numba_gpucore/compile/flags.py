@@ -62,7 +62,7 @@ def kernel_flags(options: KernelOptions, target: Target) -> DeviceFlags:
     flags.narrows_float64 = options.float64 == "float32"
     if options.fastmath:
         flags.fastmath = True
-    if options.debug or options.lineinfo:
+    if options.wants_lines:
         flags.debuginfo = True
         flags.dbg_directives_only = options.lineinfo and not options.debug
     return flags

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from numba_gpucore.base.errors import GpuError, ToolchainError
 
 
-def keep_input(text: str, kernel_name: str, suffix: str) -> str:
+def keep_input(text: str, name: str, suffix: str) -> str:
     """Save text that a tool refused where the user can find it, and return the file's path."""
-    plain = "".join(c if c.isalnum() or c == "_" else "_" for c in kernel_name)
+    plain = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
     with tempfile.NamedTemporaryFile(
         "w", prefix=f"numba_refused_{plain}_", suffix=suffix, encoding="utf-8", delete=False
     ) as file:

@@ -22,9 +22,9 @@ _X86_64_LEVELS = (
 #: After a level: vectors of 512 bits are worth their while.
 WIDE_SUFFIX = "-512bit"
 
-
-#: The level below all others, which every processor of a kind has.
+#: The level below all others, which every processor of a kind has, and those above it.
 _X86_64_BASE = "x86-64"
+_X86_64_NAMES = (_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS))
 _ARM64_LEVELS = ("apple-m1", "generic")
 
 
@@ -37,7 +37,7 @@ def parse_arch(text: Any) -> str:
     for known in ("linux", "darwin", "win32"):
         if level.endswith(f"-{known}"):
             level, system = level.removesuffix(f"-{known}"), known
-    levels = (_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS), *_ARM64_LEVELS)
+    levels = (*_X86_64_NAMES, *_ARM64_LEVELS)
     if level.removesuffix(WIDE_SUFFIX) not in levels:
         raise OptionError(f"unknown processor level {str(text)!r}; known are {', '.join(levels)}")
     return f"{level}-{system}"
@@ -46,11 +46,10 @@ def parse_arch(text: Any) -> str:
 def older_archs(arch: str) -> tuple[str, ...]:
     """The architectures whose objects run on `arch` too, best first."""
     level, _, system = arch.rpartition("-")
-    levels = [_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS)]
     narrow = level.removesuffix(WIDE_SUFFIX)
-    if narrow not in levels:
+    if narrow not in _X86_64_NAMES:
         return ()
-    below = levels[: levels.index(narrow) + (narrow != level)]
+    below = _X86_64_NAMES[: _X86_64_NAMES.index(narrow) + (narrow != level)]
     return tuple(f"{name}-{system}" for name in reversed(below))
 
 

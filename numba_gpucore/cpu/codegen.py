@@ -13,7 +13,7 @@ from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
-from numba_gpucore.cpu.debug_lines import add_lines, wants_lines
+from numba_gpucore.cpu.debug_lines import add_lines
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
 from numba_gpucore.cpu.frame_size import frame_size
 from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
@@ -56,7 +56,7 @@ class CpuCodegen:
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
         text = str(module)
-        return add_lines(text, job) if wants_lines(job.request.options) else text
+        return add_lines(text, job) if job.request.options.wants_lines else text
 
     def assemble(self, text: str, job: Job) -> bytes:
         """A relocatable object of the host's format."""

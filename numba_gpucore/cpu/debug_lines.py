@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.compile.entry_lines import escape_text
 from numba_gpucore.compile.job import Job
 
 _FUNCTION = re.compile(r"^define [^\n]*?@\"?(?P<name>[\w.$]+)\"?\([^\n]*\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
@@ -24,10 +24,6 @@ _LOCATION = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\((?P<place>.*?)(?:,
 _NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
 _UNITS = re.compile(r"^(!llvm\.dbg\.cu = !\{[^}\n]*)\}$", re.MULTILINE)
-
-
-def wants_lines(options: KernelOptions) -> bool:
-    return options.debug or options.lineinfo
 
 
 def add_lines(text: str, job: Job) -> str:
@@ -48,7 +44,7 @@ class _LineWriter:
         self._first_line = code.co_firstlineno
         self._locations = {found[1]: (found["place"], found["at"]) for found in _LOCATION.finditer(text)}
         self._numbers = self._free_numbers(text)
-        self._file = self._add(f'!DIFile(filename: "{_escape(name)}", directory: "{_escape(folder)}")')
+        self._file = self._add(f'!DIFile(filename: "{escape_text(name)}", directory: "{escape_text(folder)}")')
         self._type = self._add("!DISubroutineType(types: !{null})")
         unit = f"distinct !DICompileUnit(language: DW_LANG_C, file: {self._file}, emissionKind: {self.kind})"
         self.unit = self._add(unit)
@@ -88,8 +84,3 @@ class _LineWriter:
             at = root if at is None else self._inlined(at, root, moved)
             moved[location] = self._add(f"distinct !DILocation({place}, inlinedAt: {at})")
         return moved[location]
-
-
-def _escape(text: str) -> str:
-    """Text inside a string of LLVM assembly."""
-    return text.replace("\\", r"\5C").replace('"', r"\22")

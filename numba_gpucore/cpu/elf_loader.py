@@ -14,6 +14,8 @@ import struct
 import sys
 from typing import NamedTuple
 
+from numba_gpucore.cpu.launch_record import round_up
+
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -138,8 +140,8 @@ class _Linker:
         end = 0
         for index in (one for one in loaded if self._sections[one].flags & _EXECUTABLE):
             end = self._place(index, end, places)
-        self._next_slot = _round_up(end, 16)
-        code_nbytes = _round_up(self._next_slot + _STUB_NBYTES * len(self._symbols), mmap.PAGESIZE)
+        self._next_slot = round_up(end, 16)
+        code_nbytes = round_up(self._next_slot + _STUB_NBYTES * len(self._symbols), mmap.PAGESIZE)
         end = code_nbytes
         for index in (one for one in loaded if one not in places):
             end = self._place(index, end, places)
@@ -149,7 +151,7 @@ class _Linker:
         section = self._sections[index]
         if section.align_nbytes > mmap.PAGESIZE:
             raise _NotExpected
-        places[index] = _round_up(end, section.align_nbytes)
+        places[index] = round_up(end, section.align_nbytes)
         return places[index] + section.nbytes
 
     def _relocate(self, table: _Section) -> None:
@@ -196,7 +198,3 @@ class _Linker:
         if not address:
             raise _NotExpected
         return address
-
-
-def _round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple

@@ -8,7 +8,6 @@ a coroutine's frame only when it does not fit; otherwise it shows in the places 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 #: The start and the continuations of a thread; their first parameter is the frame.
 _FUNCTION = re.compile(
@@ -24,7 +23,13 @@ _VECTOR = re.compile(r"^[<\[](\d+) x (\S+)[>\]]$")
 
 def frame_size(text: str) -> int | None:
     """Bytes that the frames of a module's threads use; None if it does not show, as with arrays in frames."""
-    return _largest(_function_extent(match["frame"], match["body"]) for match in _FUNCTION.finditer(text))
+    extents: list[int] = []
+    for match in _FUNCTION.finditer(text):
+        extent = _function_extent(match["frame"], match["body"])
+        if extent is None:
+            return None
+        extents.append(extent)
+    return max(extents, default=None)
 
 
 def _function_extent(frame: str, body: str) -> int | None:
@@ -63,9 +68,3 @@ def _nbytes(type_: str) -> int | None:
         item = _nbytes(match.group(2))
         return None if item is None else int(match.group(1)) * item
     return None
-
-
-def _largest(extents: Iterable[int | None]) -> int | None:
-    found = list(extents)
-    known = [extent for extent in found if extent is not None]
-    return max(known) if known and len(known) == len(found) else None

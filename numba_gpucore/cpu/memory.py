@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numba_gpucore.base.errors import DeviceMemoryError
+from numba_gpucore.cpu.launch_record import round_up
 from numba_gpucore.cpu.scratch import aligned_bytes
 
 #: Kernels that go by addresses see no bounds checks. On GPUs they may step a little past an array's end unharmed, since
@@ -18,7 +19,7 @@ class CpuMemory:
     def __init__(self, nbytes: int):
         """Uninitialised. Raises DeviceMemoryError."""
         try:
-            self._bytes: np.ndarray | None = aligned_bytes(-(-nbytes // _GRANULE_NBYTES) * _GRANULE_NBYTES)
+            self._bytes: np.ndarray | None = aligned_bytes(round_up(nbytes, _GRANULE_NBYTES))
         except MemoryError as error:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes on the CPU device: {error}") from error
         self.nbytes = nbytes

@@ -188,7 +188,7 @@ def make_key(request: CompileRequest, backend: Backend, digest: str, own_source:
 def _options_text(request: CompileRequest) -> str:
     options = request.options
     text = str(replace(options, cache=None))
-    if options.debug or options.lineinfo:
+    if options.wants_lines:
         # The machine code names the file and its lines.
         code = request.py_func.__code__
         text += f" {code.co_filename}:{code.co_firstlineno}"

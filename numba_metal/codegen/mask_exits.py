@@ -37,7 +37,7 @@ _CALL = re.compile(r"(\w+)\s*\(")
 _PURE_CALL = re.compile(
     r"(?:bool|u?char|u?short|u?int|u?long|half|float|min|max|if|while|(?:divide|remainder|absolute)_\w+)$"
 )
-RETURN = "return;"
+_RETURN = "return;"
 
 
 class _CannotMask(Exception):
@@ -49,7 +49,7 @@ def mask_exits(scope: Scope, values: Values, types: dict[str, str]) -> None:
     if not _has_barrier(scope) or any(_VOTE.search(text) for text in _texts(scope)):
         return
     varying = _varying_names(scope)
-    if not (_ends_before_barrier(scope, False)[0] or _has_varying_branch(scope, varying)):
+    if not (_ends_before_barrier(scope, False) or _has_varying_branch(scope, varying)):
         return
     try:
         masker = _Masker(scope, varying)
@@ -80,7 +80,7 @@ def _is_barrier(item: Item) -> bool:
 
 
 def _is_return(item: Item) -> bool:
-    return isinstance(item, Line) and item.text == RETURN
+    return isinstance(item, Line) and item.text == _RETURN
 
 
 def _has_barrier(scope: Scope) -> bool:
@@ -95,20 +95,20 @@ def _is_if(group: Group) -> bool:
     return group.heads[0].startswith("if (")
 
 
-def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> tuple[bool, bool]:
-    """(a `return` stands before a barrier, the scope has a barrier), read from the end."""
+def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> bool:
+    """True if a `return` stands before a barrier; the scope is read from its end."""
     found = False
     for item in reversed(scope.items):
         if _is_barrier(item):
             barrier_follows = True
         elif isinstance(item, Group):
             in_loop = not _is_if(item) and _holds_barrier(item)
-            inner = [_ends_before_barrier(body, barrier_follows or in_loop)[0] for body in item.bodies]
+            inner = [_ends_before_barrier(body, barrier_follows or in_loop) for body in item.bodies]
             found = found or any(inner)
             barrier_follows = barrier_follows or _holds_barrier(item)
         elif _is_return(item):
             found = found or barrier_follows
-    return found, barrier_follows
+    return found
 
 
 def _varying_names(scope: Scope) -> set[str]:
@@ -200,7 +200,7 @@ class _Masker:
 
     def transform(self, scope: Scope, values: Values) -> list[Item]:
         self._values = values
-        if not _ends_before_barrier(scope, False)[0]:
+        if not _ends_before_barrier(scope, False):
             return self._body(scope, (), True)
         live = self._new_mask("live")
         return [Line(f"{live} = true;", defines=live), *self._body(scope, (live,), True)]

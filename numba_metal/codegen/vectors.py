@@ -19,8 +19,8 @@ from numba_metal.codegen.expressions import (
     int_type,
     reinterpret,
     scalar_type,
-    unary,
 )
+from numba_metal.codegen.float_instructions import print_negation
 from numba_metal.codegen.ir_types import (
     BOOL,
     Aggregate,
@@ -70,9 +70,7 @@ def _component(values: Values, vector: Value, index: int) -> Expr:
     if isinstance(vector, Local) and vector.name in values.selection.inline:
         instr = values.selection.definitions[vector.name]
         if instr.opcode == "insertelement" and isinstance(instr.operands[2], ConstInt):
-            base, value, place = instr.operands
-            assert isinstance(place, ConstInt)
-            return _scalar(values, value) if place.value == index else _component(values, base, index)
+            return _inserted(values, instr, index)
     if isinstance(vector, Undefined):
         return values.expr(Undefined(_item_type(vector.type)))
     return Expr(f"{values.expr(vector).within(PRIMARY)}.{COMPONENTS[index]}", item)
@@ -129,10 +127,6 @@ def _shuffle(values: Values, instr: Instr) -> Expr:
 def _arithmetic(values: Values, instr: Instr) -> Expr:
     left, right = map(values.expr, instr.operands)
     return binary(_OPERATORS[instr.opcode], left, right, values.result_type(instr.type))
-
-
-def _negate(values: Values, instr: Instr) -> Expr:
-    return unary("-", values.expr(instr.operands[0]), values.result_type(instr.type))
 
 
 def _convert(values: Values, instr: Instr) -> Expr:
@@ -193,7 +187,7 @@ _PRINTERS: dict[str, Callable[[Values, Instr], Expr]] = {
     "shufflevector": _shuffle,
     **dict.fromkeys(_OPERATORS, _arithmetic),
     **dict.fromkeys(_CONVERSIONS, _convert),
-    "fneg": _negate,
+    "fneg": print_negation,
     "bitcast": _bitcast,
     "select": _select,
     "freeze": lambda values, instr: values.expr(instr.operands[0]),

@@ -16,6 +16,7 @@ from pathlib import Path
 from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.options import KernelOptions
+from numba_gpucore.compile.kept_input import keep_input
 from numba_ptxplus.codegen.nvjitlink import import_nvjitlink, link_ptx
 from numba_ptxplus.toolchain import find_tools
 
@@ -63,13 +64,5 @@ def run_ptxas(ptxas: Path, ptx: str, arch: str, options: KernelOptions) -> tuple
         )
         if done.returncode == 0:
             return target.read_bytes(), done.stderr + done.stdout
-    raise ToolchainError(
-        f"{ptxas} ended with code {done.returncode} on {_keep(ptx)}:\n{(done.stderr + done.stdout).strip()}"
-    )
-
-
-def _keep(ptx: str) -> str:
-    """Save refused PTX where the user can find it, and return its path."""
-    with tempfile.NamedTemporaryFile("w", prefix="numba_refused_", suffix=".ptx", delete=False) as file:
-        file.write(ptx)
-    return file.name
+    kept = keep_input(ptx, arch, ".ptx")
+    raise ToolchainError(f"{ptxas} ended with code {done.returncode} on {kept}:\n{(done.stderr + done.stdout).strip()}")

@@ -33,7 +33,7 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     check_selection(module, job)
     options = job.request.options
     text = scope_atomics(permit_fast_forms(str(module), options.fastmath))
-    has_lines = options.debug or options.lineinfo
+    has_lines = options.wants_lines
     if has_lines:
         text = strip_linkage_tags(merge_compile_units(text))
     ptx = _select(text, job)

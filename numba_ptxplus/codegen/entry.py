@@ -13,6 +13,7 @@ from numba_gpucore.base.argtypes import ArgType, ArrayType
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.params import ParamSlot, params_nbytes
+from numba_gpucore.compile.entry_lines import escape_text
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.architectures import LARGE_PARAMS_NBYTES
 
@@ -62,7 +63,7 @@ def _line_marks(job: Job) -> tuple[str, str, str]:
     LLVM drops the lines of what it inlines into a function that has none.
     """
     options = job.request.options
-    if not (options.debug or options.lineinfo):
+    if not options.wants_lines:
         return "", "", ""
     code = job.request.py_func.__code__
     folder, _, name = os.path.abspath(code.co_filename).rpartition(os.sep)
@@ -71,18 +72,13 @@ def _line_marks(job: Job) -> tuple[str, str, str]:
 !llvm.dbg.cu = !{{!0}}
 !llvm.module.flags = !{{!3, !4}}
 !0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, emissionKind: DebugDirectivesOnly)
-!1 = !DIFile(filename: "{_escape(name)}", directory: "{_escape(folder)}")
+!1 = !DIFile(filename: "{escape_text(name)}", directory: "{escape_text(folder)}")
 !2 = distinct !DISubprogram(name: "{job.entry}", {where}, unit: !0, type: !5, spFlags: DISPFlagDefinition)
 !3 = !{{i32 2, !"Debug Info Version", i32 3}}
 !4 = !{{i32 2, !"Dwarf Version", i32 4}}
 !5 = !DISubroutineType(types: !{{null}})
 !6 = !DILocation(line: {code.co_firstlineno}, scope: !2)"""
     return " !dbg !2", ", !dbg !6", metadata
-
-
-def _escape(text: str) -> str:
-    """Text inside a string of LLVM assembly."""
-    return text.replace("\\", r"\5C").replace('"', r"\22")
 
 
 def _param_type(slot: ParamSlot, type_: str, arg_types: tuple[ArgType, ...]) -> str:

@@ -87,10 +87,9 @@ class _Merger:
         while (check := checks[-1]) is not None:
             after = self._blocks[check.passed]
             following = self._read_check(after)
-            users = [other for other in self._blocks.values() if after.label in other.targets]
-            if following is None or users != [chain[-1]] or after is block:
+            if following is None or after is block or not all(map(_PURE.match, after.lines[:-1])):
                 break
-            if not all(map(_PURE.match, after.lines[:-1])):
+            if [other for other in self._blocks.values() if after.label in other.targets] != [chain[-1]]:
                 break
             chain.append(after)
             checks.append(following)

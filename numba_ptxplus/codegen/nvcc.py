@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from numba_ptxplus.toolchain import PTXAS_PACKAGE, find_tools
 _TIMEOUT_S = 300
 
 
+@functools.cache
 def compile_cuda(code: LinkedCode, arch: str) -> LinkedCode:
     """The PTX of device functions in CUDA C++ (`extern "C" __device__`). Raises ToolchainError with nvcc's output."""
     tools = find_tools("nvcc")
