@@ -45,3 +45,10 @@ def opened_level(name: str) -> Iterator[SimpleNamespace]:
         device = own_session.current_device(platform)
         assert device.kind == backend
         yield SimpleNamespace(**public_names(platform), level=name, target=target, device=device, session=own_session)
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def level(request: pytest.FixtureRequest) -> Iterator[SimpleNamespace]:
+    """Each level in turn; the conftest.py of a folder whose tests run on all of them imports it."""
+    with opened_level(request.param) as opened:
+        yield opened

@@ -14,14 +14,9 @@ from unittest import mock
 
 import numpy as np
 
-import numba_metal
-import numba_ptxplus
 from numba_gpucore import language as gpu
-from numba_gpucore.launch import session
-from numba_gpucore.launch.jit import jit
 from tests.accuracy.functions import F16, F32, F64, LevelName
-from tests.metal_double import World, installed
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.levels import opened_level
 
 BLOCK = 256
 #: The PTX machine holds every register of all threads of a launch; smaller launches stay in the cache.
@@ -75,28 +70,11 @@ _KERNELS = {1: _unary, 2: _binary}
 
 #: Every launch here copies host arrays, and small ones are meant.
 _NO_ADVICE = {"NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY": "0"}
-#: Which device each level's package must open.
-_DEVICES: dict[LevelName, dict[str, str]] = {
-    "cpu": {"NUMBA_PTXPLUS_DEVICE": "cpu"},
-    "ptx": {"NUMBA_PTXPLUS_DEVICE": "cuda"},
-    "msl": {"NUMBA_METAL_DEVICE": "metal"},
-}
+_LEVELS: dict[LevelName, str] = {"cpu": "ptxplus on cpu", "ptx": "ptx machine", "msl": "metal double"}
 
 
 @contextlib.contextmanager
 def open_level(name: LevelName) -> Iterator[Level]:
     """The level; meanwhile the default session is its own."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch.dict(os.environ, _NO_ADVICE | _DEVICES[name]))
-        if name == "msl":
-            stack.enter_context(installed(World()))
-        own_session = session.Session(os.environ)
-        if name == "ptx":
-            own_session._devices[PLATFORM.backend_path("cuda"), 0] = PtxDevice()  # type: ignore[assignment]
-        stack.enter_context(mock.patch.object(session, "_default", own_session))
-        jits = {
-            "cpu": numba_ptxplus.jit,
-            "ptx": lambda function, **options: jit(PLATFORM, function, **options),
-            "msl": numba_metal.jit,
-        }
-        yield Level(name, jits[name])
+    with mock.patch.dict(os.environ, _NO_ADVICE), opened_level(_LEVELS[name]) as level:
+        yield Level(name, level.jit)

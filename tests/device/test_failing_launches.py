@@ -13,15 +13,8 @@ import numpy as np
 import pytest
 
 import numba_metal as gpu
-from tests.levels import LEVELS, opened_level
 
 MILLION = 1_000_000
-
-
-@pytest.fixture(scope="module", params=LEVELS)
-def level(request):
-    with opened_level(request.param) as level:
-        yield level
 
 
 def throws_where_negative(x, out):

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 from numba_gpucore.language import grid
-from tests.levels import LEVELS, opened_level
 
 TIMEOUT_S = 60
 
 
-@pytest.fixture(scope="module", params=LEVELS)
-def gpu(request):
-    with opened_level(request.param) as level:
-        yield level
+@pytest.fixture(scope="module")
+def gpu(level):
+    return level
 
 
 @pytest.fixture(scope="module")

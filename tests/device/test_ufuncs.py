@@ -8,15 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.levels import LEVELS, opened_level
-
 BLOCK = 128
 
 
-@pytest.fixture(scope="module", params=LEVELS)
-def gpu(request):
-    with opened_level(request.param) as level:
-        yield level
+@pytest.fixture(scope="module")
+def gpu(level):
+    return level
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ import pytest
 
 import numba_metal as gpu
 from numba_gpucore.base.errors import ArgumentError, LaunchError, UnsupportedKernelError
-from tests.levels import LEVELS, opened_level
 
 X = np.zeros(4, np.float32)
 Pair = namedtuple("Pair", "left right")
@@ -29,12 +28,6 @@ def fill(x):
 
 def fill_with(x, y):
     x[0] = 1
-
-
-@pytest.fixture(scope="module", params=LEVELS)
-def level(request):
-    with opened_level(request.param) as level:
-        yield level
 
 
 #: Bytes of shared memory that a block may have: of the target, of an H200 (tests.ptx.device).

@@ -16,7 +16,6 @@ import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import UnsupportedKernelError
 from tests.errors import wrong_kernels
-from tests.levels import LEVELS, opened_level
 
 FOLDER = Path(__file__).resolve().parent
 NAMES = [kernel.__name__ for kernel, _arguments in wrong_kernels.WRONG]
@@ -49,12 +48,6 @@ def test_rewrite(target: str) -> None:
         (FOLDER / f"expected_{target}.txt").write_text("\n\n".join(messages) + "\n", encoding="utf-8")
     for name, text in expected(target).items():
         assert text.startswith(f"kernel '{name}' cannot be compiled, ")
-
-
-@pytest.fixture(scope="module", params=LEVELS)
-def level(request):
-    with opened_level(request.param) as level:
-        yield level
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-_INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;", re.MULTILINE)
 _LINE = re.compile(r"^(?P<label>\.L_x_\d+):|^\s+/\*[0-9a-f]{4,}\*/\s+(?P<instruction>.*?)\s*;", re.MULTILINE)
 _GUARD = re.compile(r"^@!?U?P\w+\s+")
 _TARGET = re.compile(r"`\((\.L_x_\d+)\)")

@@ -199,9 +199,8 @@ TYPES = "void(float16[::1], float16[::1], int32[::1], float64[::1], float16[::1]
 
 def request_for(arch: str) -> CompileRequest:
     options = KernelOptions.from_keywords({"boundscheck": False})
-    target = TARGET
     arg_types = kernel_arg_types(TYPES)
-    return CompileRequest(everything, target, "cpu", BACKEND.codegen, BACKEND.launch_abi, arch, arg_types, options)
+    return CompileRequest(everything, TARGET, "cpu", BACKEND.codegen, BACKEND.launch_abi, arch, arg_types, options)
 
 
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"])

@@ -129,11 +129,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+#: Where to, and of what, come behind.
+BUILD_WHEEL = (
+    *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"),
+    *("--disable-pip-version-check", "--wheel-dir"),
+)
+
+
 def build(project: Path, plugin_folder: Path) -> str:
     """What pip prints when it has built the wheel into project/dist."""
-    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index")
-    line = (*pip, "--disable-pip-version-check", "--wheel-dir", "dist", ".")
-    return run(*line, cwd=project, variables={"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin_folder)))})
+    return run(
+        *BUILD_WHEEL,
+        "dist",
+        ".",
+        cwd=project,
+        variables={"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin_folder)))},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -191,8 +202,7 @@ def test_what_is_wrong_is_told(project: Path, plugin_folder: Path, old: str, new
 
 
 def test_our_own_wheel_carries_the_digest_of_its_source(tmp_path: Path) -> None:
-    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index")
-    run(*pip, "--disable-pip-version-check", "--wheel-dir", tmp_path, ROOT, cwd=tmp_path, variables={})
+    run(*BUILD_WHEEL, tmp_path, ROOT, cwd=tmp_path, variables={})
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         text = archive.read(f"numba_gpucore/{DIGEST_FILE}").decode()

@@ -144,7 +144,7 @@ print("customized")
 """
 
 
-def test_another_redirector_does_not_win(run_python: Runner, script, tmp_path: Path) -> None:
+def test_another_redirector_does_not_win(script, tmp_path: Path) -> None:
     """A `sitecustomize` of the user's is executed all the same, in the program and in its children."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(OTHER_CUSTOMIZE)
