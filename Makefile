@@ -10,7 +10,7 @@ demo: $(INSTALLED)
 	$(RUN)/python examples/edges.py
 
 test: $(INSTALLED)
-	$(RUN)/python -m pytest
+	$(RUN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(INSTALLED)
 	$(RUN)/ruff check .

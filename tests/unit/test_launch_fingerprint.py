@@ -75,7 +75,7 @@ DIFFERENT_VALUES = [
 ]
 
 
-@pytest.mark.parametrize("left, right", DIFFERENT_VALUES, ids=lambda v: str(v)[:30])
+@pytest.mark.parametrize("left, right", DIFFERENT_VALUES, ids=lambda v: getattr(v, "__name__", str(v))[:30])
 @pytest.mark.parametrize("make", [with_cell, with_default])
 def test_values_that_matter_change_the_fingerprint(make, left, right):
     assert fingerprint(make(left)).digest != fingerprint(make(right)).digest
