@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba_gpucore.cuda_api.names import public_names
-from numba_gpucore.cuda_api.submodules import late_name
-from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
-from numba_metal.target import PLATFORM
+from numba_gpucore.base.collector import collector_held_for_numba
+
+with collector_held_for_numba():
+    from numba_gpucore.cuda_api.names import public_names
+    from numba_gpucore.cuda_api.submodules import late_name
+    from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
+    from numba_metal.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)

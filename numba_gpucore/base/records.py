@@ -1,4 +1,4 @@
-"""Dataclasses that are quick to define. Before: nothing. After: every record of the launch half.
+"""Dataclasses that are quick to define. Before: nothing. After: the records of both halves.
 
 The standard decorator compiles the text of each method of each class: half a millisecond a class, 25 ms of each import
 of the launch half (`python -X importtime`, Python 3.11). Here it only collects the fields; the methods are written

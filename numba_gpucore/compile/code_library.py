@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from llvmlite import ir
 from numba_gpucore.base.errors import Fault
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
 

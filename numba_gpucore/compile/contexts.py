@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba.core import inline_closurecall, optional  # noqa: F401
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
@@ -25,6 +26,7 @@ from numba.cpython import (  # noqa: F401
     tupleobj,
     unicode,
 )
+from numba.extending import typeof_impl
 from numba.misc import literal  # noqa: F401
 from numba.np import arrayobj, npdatetime, npyimpl  # noqa: F401
 from numba.np.types import datetime_registry  # noqa: F401
@@ -68,6 +70,11 @@ if TYPE_CHECKING:
 
 import_array_math()
 
+#: Classes whose subclasses Numba knows by rules of their own.
+_CLASSES_WITH_RULES = (BaseException, tuple, np.generic, types.Type)
+#: How Numba finds the type of other values that have no such rule.
+_TYPE_OF_OTHERS = typeof_impl.dispatch(object)
+
 
 class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing.BaseContext):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
@@ -85,10 +92,22 @@ class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing
     def resolve_value_type(self, val):
         if is_captured_array(val):
             return type_captured_array(val)
-        found = type_ml_dtypes_value(val)
+        found = self._known_as_itself(val) or type_ml_dtypes_value(val)
         if found is not None:
             return found
         return super().resolve_value_type(self._descriptor.as_device_function(val))
+
+    def _known_as_itself(self, val):
+        """The type of a module, function or class that is registered as such; None for other values.
+
+        Numba would ask first whether it is a function of cffi's or a class of numba.typed's, which imports them (35 ms
+        with Numba 0.68 and cffi 2).
+        """
+        if isinstance(val, type):
+            is_plain = not issubclass(val, _CLASSES_WITH_RULES)
+        else:
+            is_plain = typeof_impl.dispatch(type(val)) is _TYPE_OF_OTHERS and not hasattr(val, "_numba_type_")
+        return self._get_global_type(val) if is_plain else None
 
 
 class DeviceTargetContext(NoContainers, BaseContext):
@@ -100,6 +119,22 @@ class DeviceTargetContext(NoContainers, BaseContext):
     def __init__(self, typing_context: DeviceTypingContext, target_name: str):
         super().__init__(typing_context, target_name)
         self.data_model_manager = DATA_MODELS
+        self._is_refreshing = False
+
+    def refresh(self):
+        """Install what registries have that is new.
+
+        Each template of a method or attribute asks for a refresh of its own while it is installed, and adds a lowering
+        to the built-in registry (Numba, `_get_target_registry`): one more look at that afterwards does for all.
+        """
+        if self._is_refreshing:
+            return
+        self._is_refreshing = True
+        try:
+            super().refresh()
+            self.install_registry(imputils.builtin_registry)
+        finally:
+            self._is_refreshing = False
 
     @property
     def DIBuilder(self):

@@ -39,6 +39,7 @@ class DeviceDescriptor(TargetDescriptor):
 
     def __init__(self, target_name: str):
         super().__init__(target_name)
+        self._is_loaded = False
         self._dispatchers: weakref.WeakKeyDictionary[Callable, dict[tuple, Dispatcher]] = weakref.WeakKeyDictionary()
 
     @cached_property
@@ -47,10 +48,7 @@ class DeviceDescriptor(TargetDescriptor):
 
     @cached_property
     def _target_context(self) -> DeviceTargetContext:
-        with collector_held():
-            context = DeviceTargetContext(self._typing_context, self._target_name)
-            context.refresh()
-        return context
+        return DeviceTargetContext(self._typing_context, self._target_name)
 
     @property
     def typing_context(self) -> DeviceTypingContext:
@@ -58,7 +56,13 @@ class DeviceDescriptor(TargetDescriptor):
 
     @property
     def target_context(self) -> DeviceTargetContext:
-        return self._target_context
+        context = self._target_context
+        if not self._is_loaded:
+            # Templates ask for this context while they are installed.
+            self._is_loaded = True
+            with collector_held():
+                context.refresh()
+        return context
 
     def as_device_function(self, value: Any) -> Any:
         """Our dispatcher for `value` if it is a function that Numba or we decorated, else `value` itself."""

@@ -6,7 +6,7 @@ Each step takes what the step before it made; `Stages` keeps the texts for whoev
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -18,11 +18,11 @@ from numba_gpucore.base.backend import Codegen
 from numba_gpucore.base.errors import ArgumentError, Fault, ToolchainError, UnsupportedKernelError
 from numba_gpucore.base.overload_store import OverloadStore
 from numba_gpucore.base.params import ParamSlot, lay_out_params
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.call_chains import sites_with_traces, user_place
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
-from numba_gpucore.compile.explain import simplify_types
 from numba_gpucore.compile.foreign import refuse_foreign_functions
 from numba_gpucore.compile.intrinsics import shared_nbytes
 from numba_gpucore.compile.job import Job
@@ -156,6 +156,8 @@ def _require_no_result(result: Any, request: CompileRequest) -> None:
     type_ = result.signature.return_type
     if type_ in (types.none, types.void):
         return
+    from numba_gpucore.compile.explain import simplify_types  # noqa: PLC0415 - 3 ms, and for errors only
+
     code = request.py_func.__code__
     what = f"a kernel must have void return type, this one returns {simplify_types(str(type_))}"
     if isinstance(type_, types.Generator):

@@ -6,8 +6,7 @@ groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.lower.allocation import NO_CONTAINERS
 from numba_gpucore.runtime.methods import NO_HEAP
 

@@ -17,8 +17,9 @@ Placeholders carry their facts in their names, since each is different:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from numba_gpucore.base.records import dataclass
 
 IRType = Literal["void", "i1", "i16", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
 

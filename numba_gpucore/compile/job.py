@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Site
 from numba_gpucore.compile.intrinsics import SharedArray
 

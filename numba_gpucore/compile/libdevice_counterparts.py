@@ -23,7 +23,7 @@ from numba_gpucore.compile.lower.libdevice import result_types
 from numba_gpucore.compile.numba_api import cgutils
 from numba_gpucore.compile.numba_types import from_numba
 from numba_gpucore.compile.run_passes import lower_function
-from numba_gpucore.compile.typing.libdevice import create_signature, functions
+from numba_gpucore.compile.typing.libdevice import signature_of
 from numba_gpucore.runtime import libdevice as counterparts
 from numba_gpucore.runtime.libdevice import COUNTERPARTS
 
@@ -48,7 +48,7 @@ def _no_counterpart(name: str, library: DeviceLibrary, request: CompileRequest) 
 
 def _define(name: str, counterpart: Callable[..., Any], library: DeviceLibrary, request: CompileRequest) -> str:
     counterpart = _as_python(counterpart, len(libdevice.functions()[name].params))
-    signature = create_signature(*functions[libdevice.functions()[name].c_name])
+    signature = signature_of(libdevice.functions()[name])
     # Under debug a division by zero would raise, which no function of libdevice does.
     options = replace(request.options, debug=False, lineinfo=False)
     arg_types = tuple(map(from_numba, signature.args))

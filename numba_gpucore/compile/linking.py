@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.base.print_line import PrintLine
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Site
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,

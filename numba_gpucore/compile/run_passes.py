@@ -8,7 +8,6 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
-from numba_gpucore.compile.explain import explain_error
 from numba_gpucore.compile.flags import kernel_flags
 from numba_gpucore.compile.numba_api import compiler, target_override
 from numba_gpucore.compile.numba_types import to_numba
@@ -21,6 +20,8 @@ def lower_function(request: CompileRequest, return_type: ArgType | None = None) 
     try:
         return _run_passes(request, return_type, descriptor)
     except Exception as error:
+        from numba_gpucore.compile.explain import explain_error  # noqa: PLC0415 - 3 ms, and for errors only
+
         explained = explain_error(error, request.py_func)
     raise explained
 

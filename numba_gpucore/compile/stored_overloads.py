@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -18,6 +17,7 @@ import numba
 
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.overload_store import OverloadStore
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame
 from numba_gpucore.base.site_json import site_from_json, site_to_json
 from numba_gpucore.compile.code_library import Call, DeviceLibrary

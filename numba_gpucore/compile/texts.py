@@ -6,8 +6,9 @@ Markers stand among the arguments of `print_line` and of exceptions, before what
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from numba_gpucore.base.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ expression stands and evaluated item by item where the result is assigned to par
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir as llvm_ir
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.lower.array_assignment import (
     View,
     broadcast_onto,

@@ -6,10 +6,9 @@ LLVM intrinsics that every code generator takes, or made of bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.llvm_calls import call_intrinsic
 
 I32 = ir.IntType(32)

@@ -33,11 +33,28 @@ def _c_parameters(function: LibdeviceFunction) -> list[arg]:
     return [arg(f"x{i}", _numba_type(name), is_ptr) for i, (name, is_ptr) in enumerate(marked)]
 
 
-#: By C name: the type of the value, and the parameters.
-functions = {
-    function.c_name: (_numba_type(function.value), _c_parameters(function))
-    for function in libdevice.functions().values()
-}
+@cache
+def _by_c_name() -> dict[str, tuple[types.Type, list[arg]]]:
+    return {
+        function.c_name: (_numba_type(function.value), _c_parameters(function))
+        for function in libdevice.functions().values()
+    }
+
+
+def __getattr__(name: str) -> Any:
+    """`functions`: the type of the value and the parameters, by C name. Made when asked for: it takes 2 ms."""
+    if name != "functions":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _by_c_name()
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), "functions"))
+
+
+def signature_of(function: LibdeviceFunction) -> Any:
+    """The signature that a kernel sees."""
+    return create_signature(_numba_type(function.value), _c_parameters(function))
 
 
 def create_signature(retty: types.Type, args: Sequence[arg]) -> Any:
@@ -51,8 +68,8 @@ def create_signature(retty: types.Type, args: Sequence[arg]) -> Any:
 @cache
 def _function_type(function: LibdeviceFunction) -> types.Function:
     # Not in the registry: 340 templates would cost the first kernel of every process 10 ms.
-    signature = create_signature(*functions[function.c_name])
-    return types.Function(templates.make_concrete_template(function.name, function, [signature]))
+    template = templates.make_concrete_template(function.name, function, [signature_of(function)])
+    return types.Function(template)
 
 
 @typeof_impl.register(LibdeviceFunction)
