@@ -1,7 +1,8 @@
-"""The architecture of the CPU this process runs on. Before: nothing. After: cache key, code generation.
+"""Architectures of CPUs: a level of processors and a system. Before: nothing. After: cache key, code generation.
 
-An architecture is a level that many processors share, not one processor: compiled kernels can be cached, shipped and
-loaded on any machine of that level. Levels of x86-64: System V ABI, AMD64 supplement, table 3.1.
+A level is what many processors share, not one processor: compiled kernels can be cached, shipped and loaded on any
+machine of that level. Levels of x86-64: System V ABI, AMD64 supplement, table 3.1. The systems differ in the format of
+objects and in how functions are called; each can compile for all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from typing import Any
 
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.records import dataclass
 
 #: Flags as Linux prints them in /proc/cpuinfo; each level includes those before it.
 _X86_64_LEVELS = (
@@ -25,21 +27,52 @@ WIDE_SUFFIX = "-512bit"
 #: The level below all others, which every processor of a kind has, and those above it.
 _X86_64_BASE = "x86-64"
 _X86_64_NAMES = (_X86_64_BASE, *(name for name, _flags in _X86_64_LEVELS))
-_ARM64_LEVELS = ("apple-m1", "generic")
+#: Processors of 64-bit ARM; Apple's have more than the first version of that architecture.
+_APPLE, _ARM64 = "apple-m1", "armv8-a"
+_ALL_SYSTEMS = ("linux", "darwin", "win32")
+#: Where each level is, as sys.platform says it.
+SYSTEMS = {**dict.fromkeys(_X86_64_NAMES, _ALL_SYSTEMS), _APPLE: ("darwin",), _ARM64: ("linux", "win32")}
+
+
+@dataclass(frozen=True)
+class Platform:
+    """system: sys.platform. machine: platform.machine() in lower case."""
+
+    system: str
+    machine: str
+
+    @property
+    def is_x86_64(self) -> bool:
+        return self.machine in ("x86_64", "amd64")
+
+    @property
+    def is_arm64(self) -> bool:
+        return self.machine in ("arm64", "aarch64")
+
+
+def this_platform() -> Platform:
+    return Platform(sys.platform, platform.machine().lower())
 
 
 def parse_arch(text: Any) -> str:
     """The architecture that a user names: a level, for this system or for the one named behind it.
 
-    Raises OptionError for anything else.
+    A level that this system does not have is that of the only one that has it. Raises OptionError for anything else.
     """
-    level, system = str(text), sys.platform
-    for known in ("linux", "darwin", "win32"):
-        if level.endswith(f"-{known}"):
-            level, system = level.removesuffix(f"-{known}"), known
-    levels = (*_X86_64_NAMES, *_ARM64_LEVELS)
-    if level.removesuffix(WIDE_SUFFIX) not in levels:
-        raise OptionError(f"unknown processor level {str(text)!r}; known are {', '.join(levels)}")
+    here = host_arch()
+    if str(text) in (here, here.rpartition("-")[0]):
+        return here
+    level, _, system = str(text).rpartition("-")
+    if system not in _ALL_SYSTEMS:
+        level, system = str(text), ""
+    known = SYSTEMS.get(level.removesuffix(WIDE_SUFFIX) if level.startswith(_X86_64_BASE) else level, ())
+    system = system or (known[0] if len(known) == 1 else this_platform().system)
+    if system not in known:
+        names = ", ".join(f"{name} ({', '.join(systems)})" for name, systems in SYSTEMS.items())
+        raise OptionError(
+            f"unknown processor level {str(text)!r}; known are, with their systems: {names}; "
+            "a level is for this system unless another is named behind it, such as x86-64-v3-win32"
+        )
     return f"{level}-{system}"
 
 
@@ -54,16 +87,23 @@ def older_archs(arch: str) -> tuple[str, ...]:
 
 
 def host_arch() -> str:
-    """For example "x86-64-v3-linux" or "apple-m1-darwin": a level, then the system, whose object format differs."""
-    return f"{_host_level()}-{sys.platform}"
+    """For example "x86-64-v3-linux" or "apple-m1-darwin": a level, then the system."""
+    here = this_platform()
+    return f"{_host_level(here)}-{here.system}"
 
 
-def _host_level() -> str:
-    machine = platform.machine().lower()
-    if machine in ("arm64", "aarch64"):
-        return "apple-m1" if sys.platform == "darwin" else "generic"
-    if machine not in ("x86_64", "amd64"):
-        return "generic"
+def baseline_arch() -> str:
+    """What is worth shipping for machines like this one: x86-64-v3 (Intel since 2013, AMD since 2015), Apple's
+    processors from the M1 on, else what all processors of a kind have."""
+    here = this_platform()
+    return f"{'x86-64-v3' if here.is_x86_64 else _host_level(here)}-{here.system}"
+
+
+def _host_level(here: Platform) -> str:
+    if here.is_arm64:
+        return _APPLE if here.system == "darwin" else _ARM64
+    if not here.is_x86_64:
+        return here.machine
     info = _read_cpu_info()
     level = x86_64_level(set(info.get("flags", "").split()))
     # LLVM tunes this level for Intel's processors, which clock down at 512 bits, and AMD's (znver4, znver5) for 512.

@@ -75,8 +75,8 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="ARCH",
-        help="compile for this architecture, such as sm_90, msl3.1 or x86-64-v3, instead of this machine's device; "
-        "may be given several times",
+        help="compile for this architecture, such as sm_90, msl3.1, x86-64-v3 or apple-m1, instead of this machine's "
+        "device; may be given several times",
     )
     warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
     warm.set_defaults(run=_warm, program=program)

@@ -4,7 +4,11 @@ A package says in its pyproject.toml, and has numba-metal in its `[build-system]
 
     [tool.hatch.build.hooks.numba-gpu]
     modules = ["mypackage.kernels"]              # MODULE or MODULE:KERNEL
-    archs = ["x86-64-v3", "sm_80", "msl3.1"]     # default: a baseline of this machine's processors
+    archs = ["x86-64-v3", "sm_80", "msl3.1"]     # default: a baseline of this machine's processors and system
+
+Processors of other machines can be named too: a level of x86-64 (`x86-64`, `x86-64-v2` to `-v4`), `armv8-a` or
+`apple-m1`, with the system behind it where that is another one (`-linux`, `-darwin`, `-win32`).
+GPUs: `sm_…`, `msl…`.
 
 The wheel then has a folder `__warm__` in the package. It holds machine code for one version of Python, so the wheel's
 tag names that; on other systems, and on processors below the baseline, kernels are compiled as ever.
@@ -20,9 +24,10 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.plugin import hookimpl
 
+from numba_gpucore.cpu.arch import baseline_arch
 from numba_gpucore.launch.cache import ENTRY_SUFFIX
 from numba_gpucore.launch.store import WARM_FOLDER
-from numba_gpucore.warm.ship import ShipError, baseline_arch, ship_modules
+from numba_gpucore.warm.ship import ShipError, ship_modules
 
 _KEYS = frozenset({"modules", "archs"})
 #: hatchling's own, for every hook.

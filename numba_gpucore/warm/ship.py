@@ -7,7 +7,6 @@ machine code is right as long as the kernel's fingerprint and `launch_abi` agree
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,15 +27,6 @@ from numba_gpucore.warm.compile_modules import WarmReport, WarmTask, kernels_of,
 
 class ShipError(Exception):
     """Kernels cannot be put into a wheel; the text says which and why, all at once."""
-
-
-def baseline_arch() -> str:
-    """The processors for which wheels are made if nothing is said: x86-64-v3 (Intel since 2013, AMD since 2015),
-    Apple's from the M1 on, elsewhere what all processors of a kind have."""
-    machine = platform.machine().lower()
-    if machine in ("x86_64", "amd64"):
-        return "x86-64-v3"
-    return "apple-m1" if sys.platform == "darwin" else "generic"
 
 
 def ship_modules(

@@ -17,6 +17,7 @@ import numpy as np
 
 from numba_gpucore import language as gpu
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.cpu.arch import baseline_arch
 from numba_gpucore.dtypes import float16, float32, int32
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.jit import jit
@@ -155,6 +156,6 @@ def _requests(platform: Platform) -> Iterator[CompileRequest]:
             kernel: Any = jit(platform, function, warm=[signature.format(dtype)])
             for types in kernel.types_to_warm():
                 # Only lowered: no architecture's code is made. Devices differ in whether they check bounds.
-                request, _backend = kernel.request_for_arch("generic", types)
+                request, _backend = kernel.request_for_arch(baseline_arch(), types)
                 for checks in (True, False):
                     yield replace(request, options=replace(request.options, boundscheck=checks))

@@ -17,10 +17,17 @@ from pathlib import Path
 import pytest
 
 from numba_gpucore.base.own_source import DIGEST_FILE, digest_own_source
+from numba_gpucore.cpu.arch import Platform, host_arch
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PROJECT = """
+#: The lowest level of this machine, and one that it is not.
+THIS = "x86-64" if host_arch().startswith("x86-64") else host_arch()
+OTHER, OTHER_PLATFORM = (
+    ("x86-64-win32", Platform("win32", "amd64")) if "apple" in THIS else ("apple-m1", Platform("darwin", "arm64"))
+)
+
+PROJECT = f"""
 [build-system]
 requires = ["hatchling", "numba-metal"]
 build-backend = "hatchling.build"
@@ -31,7 +38,7 @@ version = "1.0"
 
 [tool.hatch.build.hooks.numba-gpu]
 modules = ["smoothing.kernels"]
-archs = ["x86-64", "generic", "sm_80", "msl3.1"]
+archs = ["{THIS}", "{OTHER}", "sm_80", "msl3.1"]
 """
 
 KERNELS = """
@@ -162,14 +169,21 @@ def test_wheel_holds_an_entry_for_each_kernel_and_architecture(wheel: Path) -> N
     assert all(name.startswith("smoothing/__warm__/") and name.endswith(".gpukernel") for name in names)
 
 
-def test_installed_package_compiles_nothing(wheel: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "environment"
-    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=tmp_path, variables={})
+@pytest.fixture(scope="module")
+def installed_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a new environment that has the wheel."""
+    environment = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=environment, variables={})
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--no-deps", "--no-index", wheel, cwd=tmp_path, variables={})
+    run(*pip, "--no-deps", "--no-index", wheel, cwd=environment, variables={})
     (site_packages,) = (Path(p) for p in {sysconfig.get_path("purelib", vars={"base": str(environment)})})
     (site_packages / "visible.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n")
+    return python
+
+
+def test_installed_package_compiles_nothing(installed_python: Path, tmp_path: Path) -> None:
+    python = installed_python
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o500)
     variables = {"NUMBA_CACHE_DIR": str(cache), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu"}
@@ -179,6 +193,24 @@ def test_installed_package_compiles_nothing(wheel: Path, tmp_path: Path) -> None
     listing = run(python, "-m", "numba_metal", "cache", "list", "smoothing", cwd=tmp_path, variables=variables)
     assert listing.count("made with llvmlite ") == 6
     assert listing.count(" cuda sm_80 ") == 1 and listing.count(" metal apple-msl3.1 ") == 1
+
+
+#: `cache verify` as it would be on another platform.
+VERIFY_ELSEWHERE = """
+import sys
+from numba_gpucore.cpu import arch
+
+arch.this_platform = lambda: arch.{platform}
+from numba_gpucore.warm.command import main
+
+sys.exit(main("numba_metal", ["cache", "verify", "smoothing.kernels"]))
+"""
+
+
+def test_another_platform_finds_its_kernels(installed_python: Path, tmp_path: Path) -> None:
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu"}
+    line = (installed_python, "-W", "error", "-c", VERIFY_ELSEWHERE.format(platform=OTHER_PLATFORM))
+    assert run(*line, cwd=tmp_path, variables=variables) == "2 found, 0 missing\n"
 
 
 @pytest.mark.parametrize(
