@@ -9,7 +9,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 
 from numba_gpucore.base.key import digest_key_text
-from numba_gpucore.base.versions import version_of
+from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch.cache import DiskCache
 
 _SUFFIX = "_implementation"
@@ -36,6 +36,6 @@ class OverloadFiles:
             self._layers[0].note(self._name_of(key), text)
 
     def _name_of(self, key: str) -> str:
-        versions = " ".join(map(version_of, ("numba", "llvmlite", "numpy")))
+        versions = " ".join(map(version_of, COMPILING_PACKAGES))
         parts = (key, versions, self._own_source(), importlib.util.MAGIC_NUMBER.hex())
         return digest_key_text("\n".join(parts)) + _SUFFIX

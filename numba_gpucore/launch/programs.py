@@ -59,14 +59,9 @@ class ProgramTable:
             return self._make_request(backend, name, arg_types, backend.checks_bounds), backend
         raise OptionError("; ".join(objections))
 
-    def passed_types(self, arg_types: ArgTypes) -> ArgTypes:
-        """The types as which arguments of these types are passed. Passing those again changes nothing."""
-        target = self._platform.target
-        options = resolve_options(self._options, target, False, default_session().settings)
-        return tuple(passed_type(type_, target, options) for type_ in arg_types)
-
     def _make_request(self, backend: Backend, arch: str, arg_types: ArgTypes, checks_bounds: bool) -> CompileRequest:
         target = self._platform.target
+        options = resolve_options(self._options, target, checks_bounds, default_session().settings)
         return CompileRequest(
             py_func=self._py_func,
             target=target,
@@ -74,16 +69,16 @@ class ProgramTable:
             codegen=backend.codegen,
             launch_abi=backend.launch_abi,
             arch=arch,
-            arg_types=self.passed_types(arg_types),
-            options=resolve_options(self._options, target, checks_bounds, default_session().settings),
+            arg_types=tuple(passed_type(type_, target, options) for type_ in arg_types),
+            options=options,
         )
 
     def artifact_for(self, device: Device, arg_types: ArgTypes) -> Artifact:
         """The Artifact, compiled now if it is not known. Callers hold the session's miss lock."""
-        arg_types = self.passed_types(arg_types)
-        key = (device.kind, device.arch, arg_types)
+        request = self.request_for(device, arg_types)
+        key = (device.kind, device.arch, request.arg_types)
         if key not in self._artifacts:
-            self._artifacts[key] = self._obtain(device, self.request_for(device, arg_types))
+            self._artifacts[key] = self._obtain(device, request)
         return self._artifacts[key]
 
     def _obtain(self, device: Device, request: CompileRequest) -> Artifact:

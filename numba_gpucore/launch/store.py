@@ -19,19 +19,19 @@ from numba_gpucore import __version__
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.own_source import digest_own_source, read_shipped_digest, state_of_own_source
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.site import Frame, Site
-from numba_gpucore.base.versions import version_of
+from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch import miss
-from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.cache import DiskCache, Lookup
 from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
 from numba_gpucore.launch.overload_files import OverloadFiles
 
 WARM_FOLDER = "__warm__"
 _OWN_PACKAGE = "numba_gpucore"
-_VERSIONED_PACKAGES = ("llvmlite", "numba", "numpy")
 
 
 @dataclass
@@ -71,33 +71,36 @@ class KernelStore:
     def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
         signature = tuple(map(str, request.arg_types))
-        print_ = fingerprint(request.py_func)
-        writes = self._writes(request)
-        if print_.digest is None:
-            self._note(request, stats.misses, (signature, f"cannot be cached: {print_.obstacle}"))
-            return self._compile(request)
-        key = make_key(request, backend, print_.digest, self.own_source())
-        found, reason = self._find(request, backend, key, writes)
-        if found is not None:
+        print_, key, lookup = self._look_up(request, backend)
+        if lookup.artifact is not None:
             self._note(request, stats.hits, signature)
-            return rebase_sites(found, print_)
-        self._note(request, stats.misses, (signature, reason))
-        if not writes:
+            return rebase_sites(lookup.artifact, print_)
+        self._note(request, stats.misses, (signature, lookup.reason))
+        if key is None or not self.keeps(request.options):
             return self._compile(request)
         return self._compile_and_keep(request, key, print_)
 
     def reason_to_compile(self, request: CompileRequest, backend: Backend) -> str | None:
         """Why a request would be compiled; None if it would be found."""
+        _print, _key, lookup = self._look_up(request, backend)
+        return lookup.reason if lookup.artifact is None else None
+
+    def keeps(self, options: KernelOptions) -> bool:
+        """Whether kernels with these options are kept in the user's cache folder, and looked for there."""
+        return self._settings.caches_by_default if options.cache is None else options.cache
+
+    def _look_up(self, request: CompileRequest, backend: Backend) -> tuple[Fingerprint, CacheKey | None, Lookup]:
+        """What the layers have for a request; no key where the fingerprint cannot be told."""
         print_ = fingerprint(request.py_func)
         if print_.digest is None:
-            return f"cannot be cached: {print_.obstacle}"
+            return print_, None, Lookup(None, f"cannot be cached: {print_.obstacle}")
         key = make_key(request, backend, print_.digest, self.own_source())
-        found, reason = self._find(request, backend, key, self._writes(request))
-        return reason if found is None else None
-
-    def _writes(self, request: CompileRequest) -> bool:
-        wanted = request.options.cache
-        return self._settings.caches_by_default if wanted is None else wanted
+        lookup = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
+        for layer, layer_key in self._layers(request, backend, key):
+            lookup = layer.find(layer_key, request.arg_types)
+            if lookup.artifact is not None:
+                break
+        return print_, key, lookup
 
     def own_source(self) -> str:
         """The digest of our own source. In a checkout the cache folder remembers it, so that it is computed once."""
@@ -107,21 +110,9 @@ class KernelStore:
             )
         return self._own_source
 
-    def _find(
-        self, request: CompileRequest, backend: Backend, key: CacheKey, reads_user: bool
-    ) -> tuple[Artifact | None, str]:
-        reason = "caching is off; set NUMBA_CACHE_DIR or cache=True"
-        for layer, layer_key in self._layers(request, backend, key, reads_user):
-            lookup = layer.find(layer_key, request.arg_types)
-            if lookup.artifact is not None:
-                return lookup.artifact, lookup.reason
-            reason = lookup.reason
-        return None, reason
-
-    def _layers(
-        self, request: CompileRequest, backend: Backend, key: CacheKey, reads_user: bool
-    ) -> Iterator[tuple[DiskCache, CacheKey]]:
-        if reads_user:
+    def _layers(self, request: CompileRequest, backend: Backend, key: CacheKey) -> Iterator[tuple[DiskCache, CacheKey]]:
+        """Where to look, and for which keys, in order."""
+        if self.keeps(request.options):
             yield self._user, key
         warm = self._warm_layer(request.py_func.__module__ or "") if request.options.cache is not False else None
         if warm is not None:
@@ -178,7 +169,7 @@ def make_key(request: CompileRequest, backend: Backend, digest: str, own_source:
         launch_abi=request.launch_abi,
         bytecode_magic=importlib.util.MAGIC_NUMBER.hex(),
         versions=(
-            *((name, version_of(name)) for name in _VERSIONED_PACKAGES),
+            *((name, version_of(name)) for name in COMPILING_PACKAGES),
             ("numba-metal", f"{__version__} {own_source}"),
             ("toolchain", backend.toolchain_id()),
         ),

@@ -99,11 +99,9 @@ def warm_task(task: WarmTask) -> WarmReport:
     n_unkept = 0
     try:
         for kernel in kernels_of(task.module, task.kernel):
-            wanted = kernel.options.cache
-            is_kept = session.settings.caches_by_default if wanted is None else wanted
             n_misses = len(stats.misses)
             _warm_kernel(session, kernel, task.archs, stats)
-            n_unkept += 0 if is_kept else len(stats.misses) - n_misses
+            n_unkept += 0 if session.store.keeps(kernel.options) else len(stats.misses) - n_misses
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
         return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
