@@ -18,10 +18,10 @@ from llvmlite import ir
 from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, Site, Text
 from numba_gpucore.compile.intrinsics import site_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import check_format, narrow_bits, to_i64, wide_bits
+from numba_gpucore.compile.lower.number_bits import narrow_bits, to_i64, wide_bits
 from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
 from numba_gpucore.compile.quiet_functions import QUIET
-from numba_gpucore.compile.texts import Format, TextStart
+from numba_gpucore.compile.texts import Format, TextStart, check_number_format
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -75,7 +75,7 @@ class ContextCallConv(MinimalCallConv):
                 return _constant_part(argument)
             kind, bits = bits_of(self.context, builder, argument, type_)
             if format_:
-                check_format(format_, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))
+                check_number_format(format_, kind)
             numbers.append(bits)
             return Hole(kind, format_)
 

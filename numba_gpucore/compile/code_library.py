@@ -17,6 +17,7 @@ from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.compile.module_text import remove_environments
 from numba_gpucore.compile.numba_api import Codegen, CodeLibrary
 
 #: Sizes and alignments that x86-64, arm64 and NVPTX share; little-endian, 64-bit pointers in every address space.
@@ -133,7 +134,7 @@ class DeviceLibrary(CodeLibrary):
     def texts(self) -> tuple[str, ...]:
         """LLVM assembly of this library's own modules. Printing costs as much as parsing, so it is done once."""
         self._ensure_finalized()
-        return tuple(map(str, self._modules))
+        return tuple(remove_environments(str(module)) for module in self._modules)
 
     def module_texts(self) -> Iterator[str]:
         for library in self.walk():

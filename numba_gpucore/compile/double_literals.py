@@ -15,6 +15,7 @@ from numba_gpucore.base.errors import Fault
 from numba_gpucore.base.number_types import has_float64 as may_have_float64
 from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.ir_questions import assignments_of
 from numba_gpucore.compile.numba_api import errors, ir, types
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.weak_literals import has_float64
@@ -28,7 +29,7 @@ def find_double_literals(func_ir: Any, typemap: dict[str, types.Type]) -> tuple[
     filename = func_ir.loc.filename
     if is_library_file(filename):
         return ()
-    assignments = [s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
+    assignments = list(assignments_of(func_ir))
     literals = {s.target.name: text for s in assignments if (text := _literal_text(s.value)) is not None}
     found = (
         Fault(filename, s.loc.line, literals[name])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -124,7 +125,7 @@ def link_lowered(
     job = replace(
         job,
         linked_code=tuple(dict.fromkeys((*request.options.link, *library.all_linked_code()))),
-        places=tuple((name, user_place(name, library, request)) for name in sorted(job.intrinsics)),
+        find_place=partial(user_place, library=library, request=request),
     )
     validate_module(module, job, library)
     check_promises(module, job, library)

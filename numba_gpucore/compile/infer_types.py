@@ -11,6 +11,7 @@ import random
 import numpy as np
 
 from numba_gpucore import language
+from numba_gpucore.compile.ir_questions import assignments_of, called_type
 from numba_gpucore.compile.numba_api import (
     NopythonTypeInference,
     errors,
@@ -67,7 +68,7 @@ def _holds_array(type_: types.Type) -> bool:
 
 def _refuse_local_results(func_ir, typemap) -> None:
     """Raise TypingError if the function may return a view of one of its local arrays."""
-    assignments = [s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
+    assignments = list(assignments_of(func_ir))
     tainted = {s.target.name for s in assignments if _makes_local_array(s.value, typemap)}
     size = 0
     while len(tainted) > size:
@@ -89,9 +90,8 @@ def _refuse_local_results(func_ir, typemap) -> None:
 
 def _refuse_host_random(func_ir, typemap) -> None:
     """Raise TypingError for a call of Python's or NumPy's random numbers, which Numba takes from host memory."""
-    for statement in (s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)):
-        call = statement.value
-        function = typemap[call.func.name] if isinstance(call, ir.Expr) and call.op == "call" else None
+    for call in (statement.value for statement in assignments_of(func_ir)):
+        function = called_type(call, typemap)
         key = function.typing_key if isinstance(function, types.Function) else None
         if isinstance(getattr(key, "__self__", None), _HOST_GENERATORS):
             name = getattr(key, "__name__", "random")
@@ -103,9 +103,7 @@ def _refuse_host_random(func_ir, typemap) -> None:
 
 
 def _makes_local_array(value, typemap) -> bool:
-    if not (isinstance(value, ir.Expr) and value.op == "call"):
-        return False
-    function = typemap[value.func.name]
+    function = called_type(value, typemap)
     return isinstance(function, types.Function) and function.typing_key is language.local.array
 
 

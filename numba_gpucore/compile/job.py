@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.base.print_line import PrintLine
-from numba_gpucore.base.records import dataclass
+from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import Site
 from numba_gpucore.compile.intrinsics import SharedArray
 
@@ -18,7 +20,7 @@ class Job:
     `intrinsics`: names of the neutral intrinsics that the module still declares, `gpu.libdevice.*` and
     `gpu.foreign.*` among them; `sites` in the order of their indices (the definition of `gpu.site.<id>` returns the
     index); `shared_arrays` in the order of first use; `linked_code`: what defines the functions behind
-    `gpu.foreign.*`; `places`: for intrinsics, the user's file and line that need them first.
+    `gpu.foreign.*`; `find_place`: from an intrinsic to the user's file and line that need it first.
     """
 
     request: CompileRequest
@@ -30,9 +32,11 @@ class Job:
     print_lines: tuple[PrintLine, ...] = ()
     has_recursion: bool = False
     linked_code: tuple[LinkedCode, ...] = ()
-    places: tuple[tuple[str, tuple[str, int]], ...] = ()
+    find_place: Callable[[str], tuple[str, int]] | None = field(default=None, compare=False, repr=False)
 
     def place_of(self, intrinsic: str) -> tuple[str, int]:
         """The user's file and line that need an intrinsic; the function's first line where that is not known."""
+        if self.find_place is not None:
+            return self.find_place(intrinsic)
         code = self.request.py_func.__code__
-        return dict(self.places).get(intrinsic, (code.co_filename, code.co_firstlineno))
+        return code.co_filename, code.co_firstlineno

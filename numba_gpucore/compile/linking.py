@@ -28,13 +28,10 @@ from numba_gpucore.compile.intrinsics import (
     shared_symbol,
 )
 from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.module_text import DEFINITION, SYMBOL, link_texts, make_internal
 from numba_gpucore.compile.quiet_functions import define_quiet_functions
 
-_DEFINITION = re.compile(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
 _NO_INLINE = re.compile(r"(?<=\)) noinline\b")
-_SYMBOL = re.compile(r'@"?([\w.$]+)"?')
-#: Numba declares an "environment" for every function, for the interpreter's sake; nothing on a device reads it.
-_ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,8 @@ def walk_calls(texts: Iterable[str], entry: str) -> CallGraph:
     """Read the definitions in LLVM assembly texts and walk them from `entry`."""
     bodies: dict[str, str] = {}
     for text in texts:
-        for match in _DEFINITION.finditer(text):
-            bodies.setdefault(match.group(1), match.group(0))
+        for match in DEFINITION.finditer(text):
+            bodies.setdefault(match["name"], match[0])
     mentions: dict[str, tuple[str, ...]] = {}
     order: list[str] = []
     pending = [entry]
@@ -82,7 +79,7 @@ def walk_calls(texts: Iterable[str], entry: str) -> CallGraph:
         if name in mentions:
             continue
         order.append(name)
-        found = dict.fromkeys(_SYMBOL.findall(bodies[name]))
+        found = dict.fromkeys(SYMBOL.findall(bodies[name]))
         found.pop(name, None)
         if re.search(rf'call [^\n]*@"?{re.escape(name)}"?\(', bodies[name]):
             found[name] = None
@@ -100,7 +97,6 @@ def link_kernel(
     print_lines: dict[int, PrintLine],
 ) -> tuple[llvm.ModuleRef, Job]:
     """Link the modules in `texts`; all functions but `entry` become internal."""
-    texts = [_ENVIRONMENT.sub("", text) for text in texts]
     # Back-ends decide what stays a function. Numba marks all so under debug, and llvmlite cannot take marks away.
     texts = define_quiet_functions([_NO_INLINE.sub("", text) for text in texts])
     graph = walk_calls(texts, entry)
@@ -121,7 +117,10 @@ def link_kernel(
         print_lines=tuple(print_lines[content_id] for content_id in line_ids),
         has_recursion=graph.has_cycle(),
     )
-    return _link_texts(texts, entry), job
+    linked = link_texts(texts)
+    make_internal(linked, entry)
+    linked.verify()
+    return linked, job
 
 
 def _is_intrinsic(symbol: str, graph: CallGraph) -> bool:
@@ -150,17 +149,3 @@ def _number_shared_arrays(symbols: Iterable[str]) -> tuple[dict[str, str], tuple
             renamed[f'@"{symbol}"'] = f'@"{new}"'
             arrays.append(SharedArray(new, array.nbytes, array.align_nbytes))
     return renamed, tuple(arrays)
-
-
-def _link_texts(texts: list[str], entry: str) -> llvm.ModuleRef:
-    linked = llvm.parse_assembly(texts[0])
-    for text in texts[1:]:
-        linked.link_in(llvm.parse_assembly(text))
-    for function in linked.functions:
-        if not function.is_declaration and function.name != entry:
-            function.linkage = "internal"
-    for variable in linked.global_variables:
-        if not variable.is_declaration:
-            variable.linkage = "internal"
-    linked.verify()
-    return linked

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from numba_gpucore.compile.module_text import DEFINITION, SYMBOL
+
 QUIET = ".quiet"
-_DEFINITION = re.compile(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
-_SYMBOL = re.compile(r'@"?(?P<name>[\w.$]+)"?')
 _THROW = re.compile(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
 #: A function's entry in the debug information cannot be shared.
 _LINES = re.compile(r",? !dbg !\d+")
@@ -22,7 +22,7 @@ def define_quiet_functions(texts: Sequence[str]) -> list[str]:
     """The modules in LLVM assembly, with definitions of the quiet functions that they call."""
     if not any(QUIET in text for text in texts):
         return list(texts)
-    originals = {match["name"]: match[0] for text in texts for match in _DEFINITION.finditer(text)}
+    originals = {match["name"]: match[0] for text in texts for match in DEFINITION.finditer(text)}
     wanted: list[str] = []
     pending = [name for text in texts for name in _quiet_names(text)]
     while pending:
@@ -34,17 +34,17 @@ def define_quiet_functions(texts: Sequence[str]) -> list[str]:
 
 
 def _symbols(text: str) -> list[str]:
-    return list(dict.fromkeys(match["name"].removesuffix(QUIET) for match in _SYMBOL.finditer(text)))
+    return list(dict.fromkeys(match["name"].removesuffix(QUIET) for match in SYMBOL.finditer(text)))
 
 
 def _quiet_names(text: str) -> list[str]:
-    names = (match["name"] for match in _SYMBOL.finditer(text))
+    names = (match["name"] for match in SYMBOL.finditer(text))
     return [name.removesuffix(QUIET) for name in names if name.endswith(QUIET)]
 
 
 def _with_quiet_functions(text: str, wanted: set[str]) -> str:
     """A module with quiet versions of those functions that it defines, and declarations of the others it now calls."""
-    definitions = {match["name"]: match[0] for match in _DEFINITION.finditer(text) if match["name"] in wanted}
+    definitions = {match["name"]: match[0] for match in DEFINITION.finditer(text) if match["name"] in wanted}
     added = [_quieten(body, wanted) for body in definitions.values()]
     called = {name for body in added for name in _quiet_names(body)} - definitions.keys()
     for name in sorted(called):
@@ -66,4 +66,4 @@ def _rename(text: str, names: set[str]) -> str:
     def quiet(found: re.Match[str]) -> str:
         return f'@"{found["name"]}{QUIET}"' if found["name"] in names else found[0]
 
-    return _SYMBOL.sub(quiet, text)
+    return SYMBOL.sub(quiet, text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -22,10 +21,10 @@ from numba_gpucore.base.site import Frame
 from numba_gpucore.base.site_json import site_from_json, site_to_json
 from numba_gpucore.compile.code_library import Call, DeviceLibrary
 from numba_gpucore.compile.implementation_key import describe_implementation
+from numba_gpucore.compile.module_text import link_texts, make_internal
 from numba_gpucore.compile.numba_api import funcdesc, typing
 from numba_gpucore.compile.type_text import NotExpressible, decode_type, encode_type
 
-_ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
 #: Paths in what is kept start here: Numba and our packages may lie elsewhere in the next process.
 _ROOTS = {
     "numba": os.path.dirname(os.path.dirname(numba.__file__)),
@@ -158,21 +157,16 @@ def _merge(result: Any, key: str) -> tuple[dict[str, str], str]:
     Numba's names count the functions of a process, so that they would meet others of the same name in the next one.
     """
     entry = result.fndesc.llvm_func_name
-    texts = [_ENVIRONMENT.sub("", text) for text in result.library.module_texts()]
-    module = llvm.parse_assembly(texts[0])
-    for text in texts[1:]:
-        module.link_in(llvm.parse_assembly(text))
+    module = link_texts(list(result.library.module_texts()))
+    make_internal(module, entry)
     defined = [function.name for function in module.functions if not function.is_declaration]
     prefix = f"stored.{blake2b(key.encode(), digest_size=10).hexdigest()}"
     names = {name: f"{prefix}.{number}" for number, name in enumerate((entry, *sorted(set(defined) - {entry})))}
     for name, new in names.items():
-        function = module.get_function(name)
-        function.name = new
-        if name != entry:
-            function.linkage = "internal"
+        module.get_function(name).name = new
     for number, variable in enumerate(list(module.global_variables)):
         if not variable.is_declaration:
-            variable.name, variable.linkage = f"{prefix}.data.{number}", "internal"
+            variable.name = f"{prefix}.data.{number}"
     _simplify(module)
     return names, str(module)
 

@@ -17,6 +17,7 @@ from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.base.number_types import has_float64 as may_have_float64
 from numba_gpucore.compile.call_chains import is_library_file
 from numba_gpucore.compile.flags import active_flag
+from numba_gpucore.compile.ir_questions import assignments_of, called_type
 from numba_gpucore.compile.numba_api import ir, types
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.weak_literals import has_float64
@@ -54,7 +55,7 @@ def find_rule_faults(func_ir: Any, typemap: dict[str, types.Type]) -> tuple[Faul
         return ()
     faults = []
     float64_lines: dict[int, dict[str, None]] = {}
-    for statement in (s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Assign)):
+    for statement in assignments_of(func_ir):
         line = statement.loc.line
         if active_flag("lacks_atomic64") and _is_wide_atomic(statement.value, typemap):
             faults.append(Fault(filename, line, "an atomic operation on 64-bit integers", "use 32-bit integers"))
@@ -78,19 +79,18 @@ def _names_in(statement: ir.Assign) -> dict[str, None]:
 
 
 def _is_wide_atomic(value: Any, typemap: dict[str, types.Type]) -> bool:
-    if not (isinstance(value, ir.Expr) and value.op == "call" and value.args):
+    function = called_type(value, typemap)
+    if not (isinstance(function, types.Function) and function.typing_key in _ATOMICS and value.args):
         return False
-    function, array = typemap[value.func.name], typemap[value.args[0].name]
-    is_atomic = isinstance(function, types.Function) and function.typing_key in _ATOMICS
-    return is_atomic and isinstance(array, types.Array) and array.dtype in (types.int64, types.uint64)
+    array = typemap[value.args[0].name]
+    return isinstance(array, types.Array) and array.dtype in (types.int64, types.uint64)
 
 
 def _views_as_float64(value: Any, func_ir: Any, typemap: dict[str, types.Type]) -> bool:
     """True for `array.view(np.float64)` and its kin."""
-    if not (isinstance(value, ir.Expr) and value.op == "call" and value.args):
-        return False
-    function = typemap[value.func.name]
-    if not (isinstance(function, types.BoundFunction) and str(function.typing_key).endswith("array.view")):
+    function = called_type(value, typemap)
+    is_view = isinstance(function, types.BoundFunction) and str(function.typing_key).endswith("array.view")
+    if not is_view or not value.args:
         return False
     for found in func_ir._definitions[value.args[0].name]:
         match found:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.base.site import NumberKind
+from numba_gpucore.compile.numba_api import errors
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,16 @@ def join_texts(parts: Iterable[Any]) -> Iterator[Any]:
         yield part
     if text:
         yield text
+
+
+def apply_format(format_text: str, value: Any, loc: Any = None) -> str:
+    """`value` as an f-string writes it (see base.site.Hole). Raises UnsupportedError where it has no such format."""
+    try:
+        return f"{{{format_text}}}".format(value)
+    except (ValueError, IndexError, KeyError) as error:
+        raise errors.UnsupportedError(f"f-string: {error}", loc) from error
+
+
+def check_number_format(format_text: str, kind: NumberKind) -> None:
+    """Raise UnsupportedError where numbers of a kind have no such format."""
+    apply_format(format_text, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))

@@ -47,7 +47,7 @@ def test_llvm_fails_in_a_code_generator(package, step, monkeypatch):
 
 
 def test_llvm_refuses_what_is_linked(monkeypatch):
-    monkeypatch.setattr(linking, "_link_texts", lambda texts, entry: llvm.parse_assembly("no LLVM assembly"))
+    monkeypatch.setattr(linking, "link_texts", lambda texts: llvm.parse_assembly("no LLVM assembly"))
     message, path = refused(numba_ptxplus.jit)
     assert "expected top-level entity" in message
     assert 'define void @"kernel_copy"(' in path.read_text(encoding="utf-8")

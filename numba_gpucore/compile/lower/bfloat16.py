@@ -1,6 +1,6 @@
 """Lowering of bfloat16: 16 bits, computed as float32 and rounded once. Before: typing.bfloat16. After: target context.
 
-24 bits of precision are enough for + - * / to round twice as once. Devices convert by `gpu.bfloat.*`.
+Devices convert by `gpu.bfloat.*`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from llvmlite import ir
 
 from numba_gpucore.compile.intrinsics import NARROW_BFLOAT, WIDEN_BFLOAT
 from numba_gpucore.compile.llvm_calls import call_intrinsic
+from numba_gpucore.compile.lower.as_float import lower_as_float
 from numba_gpucore.compile.lower.registry import lower, lower_cast, lower_constant
 from numba_gpucore.compile.numba_api import datamodel, types
-from numba_gpucore.compile.typing.bfloat16 import ARITHMETIC, COMPARISONS, SIGNS, BFloat16, widen
+from numba_gpucore.compile.typing.bfloat16 import ARITHMETIC, COMPARISONS, SIGNS, BFloat16
 
 I16 = ir.IntType(16)
 
@@ -58,17 +59,6 @@ def bfloat16_bits(value: float) -> int:
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
-def _lower_as_float(function) -> None:
-    def implement(context, builder, sig, args):
-        resolved = context.typing_context.resolve_value_type(function)
-        wide = resolved.get_call_type(context.typing_context, tuple(map(widen, sig.args)), {})
-        values = [context.cast(builder, *cast) for cast in zip(args, sig.args, wide.args, strict=True)]
-        result = context.get_function(resolved, wide)(builder, values)
-        return context.cast(builder, result, wide.return_type, sig.return_type)
-
-    lower(function, *[BFloat16] * (1 if function in SIGNS else 2))(implement)
-
-
 # Typing widens before comparing; `max` and `min` do not.
 for _function in (*ARITHMETIC, *COMPARISONS, *SIGNS):
-    _lower_as_float(_function)
+    lower_as_float(_function, *[BFloat16] * (1 if _function in SIGNS else 2))

@@ -11,6 +11,7 @@ import operator
 import numpy as np
 
 from numba_gpucore.compile.lower import float_math
+from numba_gpucore.compile.lower.as_float import lower_as_float
 from numba_gpucore.compile.lower.division import throw_if_zero
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import types, ufunc_db
@@ -25,26 +26,10 @@ for _function in (operator.truediv, operator.itruediv):
     lower(_function, types.float16, types.float16)(lower_half_division)
 
 
-def compute_as_float(context, builder, function, sig, args):
-    """Call `function` with floats in place of halves; halves of the result are rounded from floats."""
-    wide = [types.float32 if type_ == types.float16 else type_ for type_ in sig.args]
-    resolved = context.typing_context.resolve_value_type(function)
-    wide_sig = resolved.get_call_type(context.typing_context, tuple(wide), {})
-    values = [context.cast(builder, *cast) for cast in zip(args, sig.args, wide_sig.args, strict=True)]
-    result = context.get_function(resolved, wide_sig)(builder, values)
-    return context.cast(builder, result, wide_sig.return_type, sig.return_type)
-
-
-def _lower_as_float(function, *arg_types) -> None:
-    @lower(function, *arg_types)
-    def implement(context, builder, sig, args):
-        return compute_as_float(context, builder, function, sig, args)
-
-
 # Multiplying halves would round at each step.
 for _function in (operator.pow, operator.ipow, pow):
     for _exponent in (types.int32, types.int64, types.uint64, types.IntegerLiteral):
-        _lower_as_float(_function, types.float16, _exponent)
+        lower_as_float(_function, types.float16, _exponent)
 
 
 def lower_nextafter(_context, builder, _sig, args):
@@ -66,9 +51,9 @@ def _lower_ufuncs() -> None:
         elif ufunc is np.spacing:
             lower(ufunc, types.float16)(lower_spacing)
         elif ufunc is np.ldexp:
-            _lower_as_float(ufunc, types.float16, types.Integer)
+            lower_as_float(ufunc, types.float16, types.Integer)
         else:
-            _lower_as_float(ufunc, *[types.float16] * ufunc.nin)
+            lower_as_float(ufunc, *[types.float16] * ufunc.nin)
 
 
 _lower_ufuncs()

@@ -47,14 +47,6 @@ def _integer_bits(builder, value, type_) -> tuple[NumberKind, ir.Value]:
             raise errors.UnsupportedError(f"an exception in a kernel can carry numbers, not a value of type {type_}")
 
 
-def check_format(format_: str, value: int | float | bool | str) -> str:
-    """`value` in the format of an f-string (see base.site.Hole). Raises UnsupportedError if it has none such."""
-    try:
-        return f"{{{format_}}}".format(value)
-    except (ValueError, IndexError, KeyError) as error:
-        raise errors.UnsupportedError(f"f-string: {error}") from error
-
-
 def to_i64(builder, value, signed: bool):
     if value.type.width == 64:
         return value

@@ -11,11 +11,11 @@ from numba_gpucore.base.print_ring import MAX_PRINT_NUMBERS, RECORD_HEAD_WORDS
 from numba_gpucore.base.site import Hole
 from numba_gpucore.compile.intrinsics import line_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import check_format, narrow_bits
+from numba_gpucore.compile.lower.number_bits import narrow_bits
 from numba_gpucore.compile.lower.registry import lower, lower_constant
 from numba_gpucore.compile.numba_api import errors, types
 from numba_gpucore.compile.passes.rewrite_texts import print_line
-from numba_gpucore.compile.texts import Format, Spread, TextStart, join_texts
+from numba_gpucore.compile.texts import Format, Spread, TextStart, apply_format, check_number_format, join_texts
 from numba_gpucore.compile.typing.coordinates import VectorType
 from numba_gpucore.compile.typing.printing import NUMBERS, MarkerType
 
@@ -91,13 +91,13 @@ class _LineWriter:
 
     def _formatted(self, format_: str, type_: types.Type, value: ir.Value) -> Piece:
         if isinstance(type_, types.StringLiteral):
-            return check_format(format_, type_.literal_value), None
+            return apply_format(format_, type_.literal_value), None
         if not isinstance(type_, NUMBERS):
             raise errors.UnsupportedError(
                 f"an f-string in a kernel can format numbers, not a value of type {type_}: {{…{format_}}}"
             )
         kind, bits = narrow_bits(self._context, self._builder, value, type_)
-        check_format(format_, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))
+        check_number_format(format_, kind)
         return Hole(kind, format_), bits
 
     def _value(self, type_: types.Type, value: ir.Value, in_tuple: bool = False) -> Iterator[Piece]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba_gpucore.compile.format_specs import format_value
 from numba_gpucore.compile.numba_api import consts, errors, ir
-from numba_gpucore.compile.texts import Format, Spread, join_texts
+from numba_gpucore.compile.texts import Format, Spread, apply_format, join_texts
 
 UNKNOWN = object()
 
@@ -92,7 +92,7 @@ class TextReader:
             return
         if isinstance(inner, ir.Const) and isinstance(inner.value, str):
             visited.add(argument.name)
-            yield _apply(text, inner.value, call.loc)
+            yield apply_format(text, inner.value, call.loc)
             return
         if text:
             yield Format(text)
@@ -124,11 +124,3 @@ class TextReader:
             return self._func_ir.infer_constant(variable)
         except consts.ConstantInferenceError:
             return UNKNOWN
-
-
-def _apply(format_text: str, text: str, loc) -> str:
-    """A constant text, formatted now. Raises UnsupportedError."""
-    try:
-        return f"{{{format_text}}}".format(text)
-    except ValueError as error:
-        raise errors.UnsupportedError(f"f-string: {error}", loc) from error

@@ -1,0 +1,37 @@
+"""Modules as LLVM assembly, the form in which they are kept and linked. Before: code_library. After: linking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+
+#: A function with its body, and its name.
+DEFINITION = re.compile(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+#: The name of a function or variable that is mentioned.
+SYMBOL = re.compile(r'@"?(?P<name>[\w.$]+)"?')
+_ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
+
+
+def remove_environments(text: str) -> str:
+    """Without Numba's "environment" of every function, which is for the interpreter: nothing on a device reads it."""
+    return _ENVIRONMENT.sub("", text)
+
+
+def link_texts(texts: Sequence[str]) -> llvm.ModuleRef:
+    """One module of several. Raises RuntimeError with LLVM's text."""
+    module = llvm.parse_assembly(texts[0])
+    for text in texts[1:]:
+        module.link_in(llvm.parse_assembly(text))
+    return module
+
+
+def make_internal(module: llvm.ModuleRef, entry: str) -> None:
+    """Let nothing of a module be seen from outside but the function `entry`."""
+    for function in module.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
+    for variable in module.global_variables:
+        if not variable.is_declaration:
+            variable.linkage = "internal"
