@@ -14,12 +14,11 @@ from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.compile.driver import inspect_stage
 from numba_gpucore.launch.eager import kernel_arg_types
+from numba_metal.architectures import MSL_VERSIONS, arch_of
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.target import TARGET
 
 CODEGEN_PATH = "numba_metal.codegen:CODEGEN"
-#: The versions whose differences the emitter knows. Source: Metal, MTLLanguageVersion.
-MSL_VERSIONS = ((3, 0), (3, 1), (3, 2), (4, 0))
 
 
 def compile_msl(
@@ -32,9 +31,10 @@ def compile_msl(
 ) -> str:
     """The Metal Shading Language text of a kernel. No GPU is needed or opened.
 
-    sig: as for `jit`, e.g. "void(float32[::1], int32)". msl_version: (major, minor), see MSL_VERSIONS. lineinfo: a
-    comment with function and line, counted from the function's first, before each group of statements, if the source
-    can be found. options: those of `jit`. Raises OptionError, Numba's typing errors, UnsupportedKernelError.
+    sig: as for `jit`, e.g. "void(float32[::1], int32)". msl_version: (major, minor), one of
+    `architectures.MSL_VERSIONS`. lineinfo: a comment with function and line, counted from the function's first, before
+    each group of statements, if the source can be found. options: those of `jit`. Raises OptionError, Numba's typing
+    errors, UnsupportedKernelError.
     """
     if tuple(msl_version) not in MSL_VERSIONS:
         known = ", ".join(map(str, MSL_VERSIONS))
@@ -43,8 +43,7 @@ def compile_msl(
     function = getattr(pyfunc, "py_func", pyfunc)
     keywords = {"boundscheck": False, **options, "lineinfo": lineinfo and _has_source(function)}
     parsed = TARGET.options_class.from_keywords(keywords)
-    major, minor = msl_version
-    arch = f"apple-msl{major}.{minor}"
+    arch = arch_of(msl_version)
     arg_types = tuple(passed_type(type_, TARGET, parsed) for type_ in kernel_arg_types(sig))
     request = CompileRequest(function, TARGET, "metal", CODEGEN_PATH, LAUNCH_ABI, arch, arg_types, parsed)
     return inspect_stage(request, "asm")

@@ -192,7 +192,7 @@ class KernelReports:
         if msl_version is None and default_session().current_device(self.platform).kind == "metal":
             return self._texts("asm", signature)
         major, minor = msl_version or _OLDEST_MSL_VERSION
-        return self._texts("asm", signature, f"apple-msl{major}.{minor}")
+        return self._texts("asm", signature, f"{major}.{minor}")
 
     def inspect_sass(self, signature: Any = None, cc: Any = None) -> Any:
         """The machine code that the vendor's assembler makes of `inspect_asm`, disassembled. Raises ToolchainError

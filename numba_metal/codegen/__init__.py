@@ -21,16 +21,15 @@ print_kernel           argument struct, helper functions, signature
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.job import Job
+from numba_metal.architectures import msl_version_of
 from numba_metal.codegen.ir_reader import read_module
 from numba_metal.codegen.ir_tokens import IRSyntaxError
 from numba_metal.codegen.legalize import legalize_module
 from numba_metal.codegen.print_kernel import print_kernel
-from numba_metal.codegen.values import MslVersion
 from numba_metal.driver.abi import (
     FACT_MATH_MODE,
     FACT_MSL_VERSION,
@@ -38,16 +37,6 @@ from numba_metal.driver.abi import (
     FACT_USES_DYNAMIC_SHARED,
     MATH_MODES,
 )
-
-#: The version for devices that name none: macOS 14, the oldest with bfloat16. Source: MSL specification 1.6.
-DEFAULT_MSL_VERSION = MslVersion(3, 1)
-_ARCH_VERSION = re.compile(r"-msl(\d+)\.(\d+)$")
-
-
-def msl_version_of(arch: str) -> MslVersion:
-    """ "apple8-msl3.2" → 3.2; the default where an architecture names none."""
-    match = _ARCH_VERSION.search(arch)
-    return MslVersion(int(match[1]), int(match[2])) if match else DEFAULT_MSL_VERSION
 
 
 class MetalCodegen:

@@ -77,7 +77,7 @@ def _update(values: Values, instr: Instr, space: str) -> Expr:
 
 
 def _has_float_atomics(values: Values, space: str) -> bool:
-    return space == DEVICE and values.version.at_least(3, 0)
+    return space == DEVICE and values.version >= (3, 0)
 
 
 def _native(values: Values, function: str, target: Value, space: str, value: Expr, number: str) -> Expr:

@@ -23,6 +23,7 @@ is: GPUs count the threads that are left, as CUDA programs expect, but MSL promi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -113,15 +114,17 @@ def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> bool:
 
 def _varying_names(scope: Scope) -> set[str]:
     """Variables that may differ between the threads of a group."""
+    assignments = _count_assignments(scope)
     varying: set[str] = set()
     size = -1
     while len(varying) > size:
         size = len(varying)
-        _note_varying(scope, scope, varying, False)
+        _note_varying(scope, assignments, varying, False)
     return varying
 
 
-def _note_varying(scope: Scope, kernel: Scope, varying: set[str], is_varying: bool) -> None:
+def _note_varying(scope: Scope, assignments: Counter[str], varying: set[str], is_varying: bool) -> None:
+    """assignments: how many each variable has in the whole kernel."""
     for item in scope.items:
         if isinstance(item, Line):
             if item.defines and (is_varying or _varies(item.text, item.reads, varying)):
@@ -131,16 +134,12 @@ def _note_varying(scope: Scope, kernel: Scope, varying: set[str], is_varying: bo
         for body in item.bodies:
             if splits and _holds_barrier(item):
                 # All threads will come by here, so only what has another value elsewhere differs.
-                varying |= {name for name in _assigned(body) if not _are_all_in(body, kernel, name)}
-            _note_varying(body, kernel, varying, is_varying or (splits and not _holds_barrier(item)))
+                varying |= {name for name, count in _count_assignments(body).items() if count < assignments[name]}
+            _note_varying(body, assignments, varying, is_varying or (splits and not _holds_barrier(item)))
 
 
-def _assigned(scope: Scope) -> set[str]:
-    return {item.defines for item in _walk(scope) if isinstance(item, Line) and item.defines}
-
-
-def _are_all_in(body: Scope, kernel: Scope, name: str) -> bool:
-    return len(_definitions(body, name)) == len(_definitions(kernel, name))
+def _count_assignments(scope: Scope) -> Counter[str]:
+    return Counter(item.defines for item in _walk(scope) if isinstance(item, Line) and item.defines)
 
 
 def _varies(text: str, reads: frozenset[str], varying: set[str]) -> bool:
@@ -171,7 +170,7 @@ class _Masker:
 
     def __init__(self, scope: Scope, varying: set[str]):
         self.masks: list[str] = []
-        self._taken = _assigned(scope)
+        self._taken = set(_count_assignments(scope))
         self._common_ifs: set[int] = set()
         self._needed: set[str] = set()
         for item in _walk(scope):

@@ -65,7 +65,7 @@ def _voting_barrier(name: str) -> Printer:
 
 def _fence(flags: str, scope: str) -> Printer:
     def printer(values: Values, instr: Instr) -> Expr:
-        if not values.version.at_least(3, 2):
+        if values.version < (3, 2):
             raise CannotPrint(
                 f"a memory fence, which Metal has from MSL 3.2 (this is {values.version})",
                 "use syncthreads(), or macOS 15 or newer",

@@ -22,6 +22,7 @@ from numba_gpucore.base.argtypes import ScalarType
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.intrinsics import parse_shared_symbol
 from numba_gpucore.compile.job import Job
+from numba_metal.architectures import MslVersion
 from numba_metal.codegen.addresses import element_nbytes, pointer
 from numba_metal.codegen.constants import constant_initializer
 from numba_metal.codegen.control_flow import analyse_control_flow
@@ -40,7 +41,7 @@ from numba_metal.codegen.select_statements import select_statements
 from numba_metal.codegen.structure import structure_control_flow
 from numba_metal.codegen.text_tree import add_places, declare_variables, render
 from numba_metal.codegen.type_faults import find_type_faults
-from numba_metal.codegen.values import MslVersion, Printers, Values
+from numba_metal.codegen.values import Printers, Values
 from numba_metal.codegen.variables import RESERVED_NAMES, Variables, unique_name
 
 #: Kernel parameters that a body can ask for, in the order of the signature. Source: MSL specification 5.2.3.6.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from numba_gpucore.base.errors import Fault
 from numba_gpucore.compile.job import Job
+from numba_metal.architectures import MslVersion
 from numba_metal.codegen.expressions import (
     PRIMARY,
     Expr,
@@ -51,18 +52,6 @@ class CannotPrint(Exception):
         self.what = what
         self.advice = advice
         super().__init__(what)
-
-
-@dataclass(frozen=True)
-class MslVersion:
-    major: int
-    minor: int
-
-    def at_least(self, major: int, minor: int) -> bool:
-        return (self.major, self.minor) >= (major, minor)
-
-    def __str__(self) -> str:
-        return f"{self.major}.{self.minor}"
 
 
 @dataclass
@@ -216,7 +205,7 @@ class Values:
             )
         if isinstance(type_, IntType) and type_.bits > 128:
             raise CannotPrint(f"an integer of {type_.bits} bits, more than Metal's 64", "keep results within 64 bits")
-        if type_ == FloatType("bfloat") and not self.version.at_least(3, 1):
+        if type_ == FloatType("bfloat") and self.version < (3, 1):
             raise CannotPrint(f"bfloat16, which Metal has from MSL 3.1 (this is {self.version})")
 
     def int_bits(self, type_: Type) -> int:

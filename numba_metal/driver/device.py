@@ -17,6 +17,7 @@ from numba_gpucore.base.backend import Dim3, LaunchConfig, Limits, Memory, Progr
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_metal.architectures import arch_of
 from numba_metal.driver.bridge import Bridge, import_bridge
 from numba_metal.driver.event import MetalEvent
 from numba_metal.driver.memory import Allocator, MetalMemory
@@ -159,9 +160,9 @@ def _check_extent(program: MetalProgram, config: LaunchConfig) -> None:
 
 
 def _find_arch(bridge: Bridge) -> str:
-    """ "apple-msl3.2": the text that kernels become differs between language versions, not between GPUs."""
-    major, minor = bridge.newest_msl_version() or (0, 0)
-    return f"apple-msl{major}.{minor}"
+    version = bridge.newest_msl_version()
+    assert version is not None, "find_devices finds none then"
+    return arch_of(version)
 
 
 def _read_limits(native: Any) -> Limits:

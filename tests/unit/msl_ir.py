@@ -12,9 +12,9 @@ from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.compile.job import Job
+from numba_metal.architectures import MslVersion
 from numba_metal.codegen.ir_reader import read_module
 from numba_metal.codegen.print_kernel import print_kernel
-from numba_metal.codegen.values import MslVersion
 from numba_metal.target import TARGET
 from tests.msl import compile_msl_library
 

@@ -41,6 +41,8 @@ def test_versions_of_the_language() -> None:
     """bfloat came with MSL 3.1, so does nothing here; an unknown version is refused as by compile_msl."""
     kernel = launched()
     assert kernel.inspect_msl("void(float32[::1], float32)", msl_version=(3, 2))
+    with pytest.raises(OptionError, match=r"unknown version '2\.4' of the Metal language; known are msl3\.0, msl3\.1"):
+        kernel.inspect_msl("void(float32[::1], float32)", msl_version=(2, 4))
 
 
 def test_the_device_decides_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
