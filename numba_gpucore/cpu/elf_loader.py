@@ -1,7 +1,7 @@
 """Objects of x86-64 Linux linked into the process without LLVM. Before: loader. After: launch.
 
 Importing llvmlite and making its engine is half of what a known kernel takes in a new process (45 of 90 ms), and what
-there is to do for one small object is little. Formats: System V ABI, "Object Files"; AMD64 supplement, "Relocation".
+there is to do for one small object is little. Source: System V ABI, AMD64 supplement, "Relocation".
 Whatever is not expected here gives None, and MCJIT does it: other systems, debug information (MCJIT tells gdb about
 it), relocations that LLVM does not use for kernels.
 """
@@ -14,17 +14,14 @@ import struct
 import sys
 from typing import NamedTuple
 
+from numba_gpucore.cpu.elf import UNDEFINED, Section, Symbol, is_elf64, read_elf
 from numba_gpucore.cpu.launch_record import round_up
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
-_IDENTITY = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 _RELOCATABLE, _X86_64 = 1, 62
-_SYMBOL_TABLE, _WITH_ADDENDS, _NO_BITS = 2, 4, 8
+_WITH_ADDENDS, _NO_BITS = 4, 8
 _IN_MEMORY, _EXECUTABLE, _THREAD_LOCAL = 0x2, 0x4, 0x400
-_UNDEFINED, _ABSOLUTE, _FIRST_RESERVED = 0, 0xFFF1, 0xFF00
+_ABSOLUTE, _FIRST_RESERVED = 0xFFF1, 0xFF00
 #: AMD64 supplement, table 4.9. The three GOT relocations ask for a slot that holds the symbol's address.
 _R_64, _R_PC32, _R_PLT32, _R_PC64 = 1, 2, 4, 24
 _R_GOT = frozenset({9, 41, 42})
@@ -45,26 +42,9 @@ class _NotExpected(Exception):
     """Something that MCJIT must do."""
 
 
-class _Section(NamedTuple):
-    name: str
-    kind: int
-    flags: int
-    offset: int
-    nbytes: int
-    link: int
-    info: int
-    align_nbytes: int
-
-
-class _Symbol(NamedTuple):
-    name: str
-    section: int
-    value: int
-
-
 def link_elf(data: bytes) -> LinkedObject | None:
     """Link an object into this process; None where MCJIT must, also for a damaged object, of which it tells."""
-    if sys.platform != "linux" or struct.calcsize("P") != 8 or data[: len(_IDENTITY)] != _IDENTITY:
+    if sys.platform != "linux" or struct.calcsize("P") != 8 or not is_elf64(data):
         return None
     try:
         return _Linker(data).link()
@@ -75,35 +55,13 @@ def link_elf(data: bytes) -> LinkedObject | None:
 class _Linker:
     def __init__(self, data: bytes):
         self._data = data
-        header = _HEADER.unpack_from(data)
-        if header[1] != _RELOCATABLE or header[2] != _X86_64:
+        kind, machine, self._sections, self._symbols = read_elf(data)
+        if kind != _RELOCATABLE or machine != _X86_64 or not self._symbols:
             raise _NotExpected
-        self._sections = self._read_sections(header)
-        self._symbols = self._read_symbols()
+        if any(_FIRST_RESERVED <= symbol.section != _ABSOLUTE for symbol in self._symbols):
+            raise _NotExpected
         self._slots: dict[str, int] = {}
         self._process = ctypes.CDLL(None)
-
-    def _read_sections(self, header: tuple[int, ...]) -> list[_Section]:
-        offset, entry_nbytes, count, names = header[6], header[11], header[12], header[13]
-        rows = [_SECTION.unpack_from(self._data, offset + i * entry_nbytes) for i in range(count)]
-        return [
-            _Section(self._text_at(rows[names][4] + name), kind, flags, start, nbytes, link, info, max(1, align))
-            for name, kind, flags, _address, start, nbytes, link, info, align, _entry in rows
-        ]
-
-    def _text_at(self, offset: int) -> str:
-        return self._data[offset : self._data.index(b"\0", offset)].decode()
-
-    def _read_symbols(self) -> list[_Symbol]:
-        (table,) = (section for section in self._sections if section.kind == _SYMBOL_TABLE)
-        texts = self._sections[table.link].offset
-        found = []
-        for at in range(table.offset, table.offset + table.nbytes, _SYMBOL.size):
-            name, _info, _other, section, value, _nbytes = _SYMBOL.unpack_from(self._data, at)
-            if section >= _FIRST_RESERVED and section != _ABSOLUTE:
-                raise _NotExpected
-            found.append(_Symbol(self._text_at(texts + name), section, value))
-        return found
 
     def link(self) -> LinkedObject:
         if any(section.name.startswith((".debug", ".init_array", ".ctors")) for section in self._sections):
@@ -154,7 +112,7 @@ class _Linker:
         places[index] = round_up(end, section.align_nbytes)
         return places[index] + section.nbytes
 
-    def _relocate(self, table: _Section) -> None:
+    def _relocate(self, table: Section) -> None:
         start = self._addresses[table.info]
         for at in range(table.offset, table.offset + table.nbytes, _RELOCATION.size):
             offset, info, addend = _RELOCATION.unpack_from(self._data, at)
@@ -163,10 +121,10 @@ class _Linker:
                 self._put("<q", place, self._address_of(symbol) + addend)
             elif kind == _R_PC64:
                 self._put("<q", place, self._address_of(symbol) + addend - place)
-            elif kind == _R_PC32 and symbol.section != _UNDEFINED:
+            elif kind == _R_PC32 and symbol.section != UNDEFINED:
                 self._put("<i", place, self._address_of(symbol) + addend - place)
             elif kind == _R_PLT32:
-                target = self._stub_of(symbol) if symbol.section == _UNDEFINED else self._address_of(symbol)
+                target = self._stub_of(symbol) if symbol.section == UNDEFINED else self._address_of(symbol)
                 self._put("<i", place, target + addend - place)
             elif kind in _R_GOT:
                 self._put("<i", place, self._stub_of(symbol) + len(_FAR_JUMP) + addend - place)
@@ -176,7 +134,7 @@ class _Linker:
     def _put(self, form: str, address: int, value: int) -> None:
         struct.pack_into(form, self._memory, address - self._base, value)
 
-    def _stub_of(self, symbol: _Symbol) -> int:
+    def _stub_of(self, symbol: Symbol) -> int:
         """A jump to a function that may be too far for 32 bits; behind the jump lies the slot with its address."""
         key = f"{symbol.section}:{symbol.name}:{symbol.value}"
         if key not in self._slots:
@@ -186,10 +144,10 @@ class _Linker:
             self._next_slot += _STUB_NBYTES
         return self._slots[key]
 
-    def _address_of(self, symbol: _Symbol) -> int:
+    def _address_of(self, symbol: Symbol) -> int:
         if symbol.section == _ABSOLUTE:
             return symbol.value
-        if symbol.section != _UNDEFINED:
+        if symbol.section != UNDEFINED:
             return self._addresses[symbol.section] + symbol.value
         try:
             address = ctypes.cast(self._process[symbol.name], ctypes.c_void_p).value

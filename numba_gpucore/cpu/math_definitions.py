@@ -18,21 +18,17 @@ _THROUGH_DOUBLE = frozenset({"erfc", "lgamma", "log10", "tanh", "tgamma"})
 
 
 def define_math(name: str) -> Iterator[str]:
-    """LLVM assembly that defines `gpu.math.<function>.<f16|f32|f64>`."""
-    if name in _OTHER_DEFINITIONS:
-        yield from _OTHER_DEFINITIONS[name].strip().splitlines()
+    """LLVM assembly that defines `gpu.math.<function>.<f16|f32|f64>`, or one of `gpu.bfloat.*`, line by line."""
+    if name in _DEFINITIONS:
+        yield from _DEFINITIONS[name].strip().splitlines()
         return
     _gpu, _math, function, width = name.split(".")
-    if (function, width) == ("cbrt", "f64"):
-        yield from _CBRT.strip().splitlines()
+    if width == "f16":
+        yield from _call_wider(name, function, "float")
     elif width == "f32" and function in _THROUGH_DOUBLE:
         yield from _call_wider(name, function, "double")
-    elif width != "f16":
-        yield from _call_c_library(name, function)
-    elif function in _HALF_DEFINITIONS:
-        yield from _HALF_DEFINITIONS[function].strip().splitlines()
     else:
-        yield from _call_wider(name, function, "float")
+        yield from _call_c_library(name, function)
 
 
 def _declare(function: str, type_: str, arity: int) -> str:
@@ -150,7 +146,6 @@ define <2 x half> @gpu.math.fma.v2f16(<2 x half> %a, <2 x half> %b, <2 x half> %
   ret <2 x half> %result
 }
 """
-_HALF_DEFINITIONS = {"fma": _HALF_FMA, "nextafter": _NEXT_HALF}
 
 # The upper half of a float, and the nearest such half, ties to even; a NaN stays one where only its lower bits say so.
 _WIDEN_BFLOAT = """
@@ -176,4 +171,11 @@ define i16 @gpu.bfloat.narrow(float %x) alwaysinline {
   ret i16 %y
 }
 """
-_OTHER_DEFINITIONS = {HALF2_FMA: _HALF2_FMA, NARROW_BFLOAT: _NARROW_BFLOAT, WIDEN_BFLOAT: _WIDEN_BFLOAT}
+_DEFINITIONS = {
+    "gpu.math.cbrt.f64": _CBRT,
+    "gpu.math.fma.f16": _HALF_FMA,
+    "gpu.math.nextafter.f16": _NEXT_HALF,
+    HALF2_FMA: _HALF2_FMA,
+    NARROW_BFLOAT: _NARROW_BFLOAT,
+    WIDEN_BFLOAT: _WIDEN_BFLOAT,
+}

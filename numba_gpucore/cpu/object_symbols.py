@@ -1,17 +1,15 @@
 """Which symbols a relocatable object expects from the process. Before: code of an Artifact. After: loader.
 
-MCJIT jumps to address 0 where a symbol is missing, so each is looked up before. Formats: System V ABI, "Symbol Table";
-Apple, mach-o/loader.h and nlist.h; Microsoft, PE Format, "COFF Symbol Table".
+MCJIT jumps to address 0 where a symbol is missing, so each is looked up before. Formats: `elf`; Apple, mach-o/loader.h
+and nlist.h; Microsoft, PE Format, "COFF Symbol Table".
 """
 
 from __future__ import annotations
 
 import struct
 
-_ELF64_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_ELF64_SECTION = struct.Struct("<IIQQQQIIQQ")
-_ELF64_SYMBOL = struct.Struct("<IBBHQQ")
-_ELF_SYMBOL_TABLE = 2
+from numba_gpucore.cpu.elf import UNDEFINED, is_elf64, read_elf
+
 _MACHO64_HEADER = struct.Struct("<8I")
 _MACHO_SYMTAB = struct.Struct("<6I")
 _MACHO_NLIST = struct.Struct("<IBBHQ")
@@ -25,9 +23,10 @@ _COFF_EXTERNAL = 2
 
 
 def undefined_symbols(data: bytes) -> tuple[str, ...]:
-    """Names as C spells them, sorted. Raises ValueError for what is no 64-bit little-endian object."""
-    if data[:4] == b"\x7fELF" and data[4:6] == b"\x02\x01":
-        names = _elf_names(data)
+    """Names as C spells them, sorted. Raises ValueError for what is no 64-bit little-endian object, and ValueError,
+    IndexError or struct.error for one that is damaged."""
+    if is_elf64(data):
+        names = [symbol.name for symbol in read_elf(data).symbols if symbol.section == UNDEFINED and symbol.name]
     elif data[:4] == _MACHO64_MAGIC.to_bytes(4, "little"):
         names = _macho_names(data)
     elif int.from_bytes(data[:2], "little") in _COFF_MACHINES:
@@ -39,22 +38,6 @@ def undefined_symbols(data: bytes) -> tuple[str, ...]:
 
 def _text_at(data: bytes, offset: int) -> str:
     return data[offset : data.index(b"\0", offset)].decode()
-
-
-def _elf_names(data: bytes) -> list[str]:
-    header = _ELF64_HEADER.unpack_from(data)
-    sections_offset, section_nbytes, section_count = header[6], header[11], header[12]
-    sections = [_ELF64_SECTION.unpack_from(data, sections_offset + i * section_nbytes) for i in range(section_count)]
-    names = []
-    for _name, kind, _flags, _address, offset, nbytes, link, _info, _align, _entry in sections:
-        if kind != _ELF_SYMBOL_TABLE:
-            continue
-        texts_offset = sections[link][4]
-        for at in range(offset + _ELF64_SYMBOL.size, offset + nbytes, _ELF64_SYMBOL.size):
-            name, _bind, _other, section, _value, _size = _ELF64_SYMBOL.unpack_from(data, at)
-            if section == 0 and name:
-                names.append(_text_at(data, texts_offset + name))
-    return names
 
 
 def _macho_names(data: bytes) -> list[str]:
