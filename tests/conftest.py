@@ -17,15 +17,18 @@ for _name in ("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_WARN_ON_IMPLICIT_
     os.environ.setdefault(_name, "0")
 
 
-@pytest.fixture
-def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+@pytest.fixture(scope="session")
+def run_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run `python -W error *arguments` at the project's root; fail with its output unless it exits 0.
 
     Keyword arguments are environment variables; None removes one.
     """
 
+    # matplotlib keeps a list of the system's fonts there, which takes seconds to make.
+    matplotlib_folder = str(tmp_path_factory.mktemp("matplotlib"))
+
     def run(*arguments: object, timeout_s: float = 240, **variables: str | None) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLCONFIGDIR": str(tmp_path / "matplotlib")}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MPLCONFIGDIR": matplotlib_folder}
         for name, value in variables.items():
             environment.pop(name, None)
             if value is not None:

@@ -30,14 +30,15 @@ LEVELS = {
 
 
 @contextmanager
-def opened_level(name: str) -> Iterator[SimpleNamespace]:
+def opened_level(name: str, *gpus: World) -> Iterator[SimpleNamespace]:
     """The public names of the level's package, in a session of its own: `level.jit`, `level.stream`, …
 
-    `level.level` is the name, `level.target` the target's, `level.device` what runs the kernels.
+    `level.level` is the name, `level.target` the target's, `level.device` what runs the kernels. gpus: which Metal's
+    double has, instead of an ordinary one.
     """
     target, backend = LEVELS[name]
     variable = {"metal": "NUMBA_METAL_DEVICE", "ptxplus": "NUMBA_PTXPLUS_DEVICE"}[target]
-    with pytest.MonkeyPatch.context() as patch, installed(World()):
+    with pytest.MonkeyPatch.context() as patch, installed(*(gpus or (World(),))):
         patch.setenv(variable, backend)
         own_session = session.Session()
         patch.setattr(session, "_default", own_session)

@@ -9,24 +9,20 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from numba.core.errors import NumbaPerformanceWarning
 
 import numba_metal
-import numba_ptxplus
 from numba_gpucore.base.errors import OptionError, UnsupportedKernelError
 from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from tests.levels import opened_level
 
 THIRD = np.float64(1 / 3)
 TABLE = np.array([0.1, 0.2, 0.3])
 RECORD = np.dtype([("mass", np.float64), ("count", np.int32), ("position", np.float64, (2,))])
 
 
-@pytest.fixture(params=["cpu", "metal"], autouse=True)
-def _device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with installed(World()):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", request.param)
-        monkeypatch.setattr(session, "_default", session.Session())
+@pytest.fixture(params=["metal on cpu", "metal double"], autouse=True)
+def _device(request: pytest.FixtureRequest) -> Iterator[None]:
+    with opened_level(request.param):
         yield
 
 
@@ -206,19 +202,3 @@ def test_atomics_on_64_bit_integers_are_refused() -> None:
     line = count.py_func.__code__.co_firstlineno + 2
     with pytest.raises(UnsupportedKernelError, match=f":{line}: an atomic operation on 64-bit integers — use 32-bit"):
         count[1, 1](np.zeros(1, np.int64))
-
-
-def test_ptxplus_can_be_asked_to_do_without_float64() -> None:
-    """There float64 is as usual unless the option says otherwise; literals count as float64."""
-
-    def scaled(x, out):
-        i = numba_ptxplus.grid(1)
-        out[i] = x[i] * 0.1
-
-    x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
-    with pytest.warns(NumbaPerformanceWarning, match=r"literal 0\.1"):
-        numba_ptxplus.jit(scaled)[1, 4](x, out)
-    with pytest.raises(UnsupportedKernelError, match="float64: an expression"):
-        numba_ptxplus.jit(float64="error")(scaled)[1, 4](x, out)
-    numba_ptxplus.jit(float64="error", weak_literals=True)(scaled)[1, 4](x, out)
-    np.testing.assert_array_equal(out, np.float32(0.1))

@@ -14,32 +14,24 @@ import numpy as np
 import pytest
 from numba.core.errors import NumbaPerformanceWarning
 
-import numba_metal
 import numba_metal as gpu
 import numba_ptxplus
-from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from numba_gpucore.base.errors import UnsupportedKernelError
+from tests.levels import opened_level
 
 F32 = np.float32
 QUARTER = 0.25
 ROTATION = 1j
 X = np.arange(4, dtype=F32)
 A, Z = 0.75, 1 + 2j
-WEAK = {
-    "metal-cpu": lambda kernel: numba_metal.jit(kernel),
-    "metal-metal": lambda kernel: numba_metal.jit(kernel),
-    "ptxplus": lambda kernel: numba_ptxplus.jit(weak_literals=True)(kernel),
-}
+#: Level → options with which Python's floats are weak there.
+WEAK: dict[str, dict[str, bool]] = {"metal on cpu": {}, "metal double": {}, "ptxplus on cpu": {"weak_literals": True}}
 
 
 @pytest.fixture(params=WEAK)
-def jit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    with installed(World()):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", request.param.removeprefix("metal-"))
-        if request.param == "ptxplus":
-            monkeypatch.setenv("NUMBA_METAL_DEVICE", "cpu")
-        monkeypatch.setattr(session, "_default", session.Session())
-        yield WEAK[request.param]
+def jit(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    with opened_level(request.param) as level:
+        yield level.jit(**WEAK[request.param])
 
 
 def float_argument(x, out, a, z):
@@ -166,7 +158,7 @@ def test_double_literal_in_a_float32_kernel_is_told_once() -> None:
 
     line = kernel.__code__.co_firstlineno + 2
     with pytest.warns(NumbaPerformanceWarning) as caught:
-        numba_ptxplus.jit(kernel)[1, 4](X, np.zeros(4, F32))
+        numba_ptxplus.jit(cache=False)(kernel)[1, 4](X, np.zeros(4, F32))
     (warning,) = caught
     assert str(warning.message).startswith(
         f"kernel 'kernel' has no float64 data, yet the literal 0.1 in {__file__}:{line} makes it compute in float64"
@@ -184,3 +176,19 @@ def test_nothing_is_told_where_no_literal_widens(data: np.ndarray) -> None:
     out = np.zeros(4, F32 if data.dtype == np.int32 else np.float64)
     kernel[1, 4](data, out)
     np.testing.assert_allclose(out, data * 0.1, rtol=1e-7)
+
+
+def test_ptxplus_can_be_asked_to_do_without_float64() -> None:
+    """There float64 is as usual unless the option says otherwise; literals count as float64."""
+
+    def scaled(x, out):
+        i = numba_ptxplus.grid(1)
+        out[i] = x[i] * 0.1
+
+    x, out = np.ones(4, np.float32), np.zeros(4, np.float32)
+    with pytest.warns(NumbaPerformanceWarning, match=r"literal 0\.1"):
+        numba_ptxplus.jit(cache=False)(scaled)[1, 4](x, out)
+    with pytest.raises(UnsupportedKernelError, match="float64: an expression"):
+        numba_ptxplus.jit(float64="error")(scaled)[1, 4](x, out)
+    numba_ptxplus.jit(float64="error", weak_literals=True)(scaled)[1, 4](x, out)
+    np.testing.assert_array_equal(out, np.float32(0.1))

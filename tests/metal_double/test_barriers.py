@@ -10,8 +10,8 @@ import pytest
 
 import numba_metal as gpu
 from numba_gpucore.base.errors import DeviceError
-from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from tests.levels import opened_level
+from tests.metal_double import World
 
 STRICT = {
     "forward": World(all_threads_must_arrive=True),
@@ -22,10 +22,8 @@ X = np.arange(N, dtype=np.int32)
 
 
 @pytest.fixture(params=STRICT, autouse=True)
-def _strict_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    with installed(STRICT[request.param]):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
+def _strict_gpu(request: pytest.FixtureRequest):
+    with opened_level("metal double", STRICT[request.param]):
         yield
 
 

@@ -13,9 +13,9 @@ import pytest
 
 import numba_metal
 from numba_gpucore.base.errors import UnsupportedKernelError
-from numba_gpucore.launch import session
 from tests.device.catalogue import Case, all_cases
-from tests.metal_double import World, installed
+from tests.levels import opened_level
+from tests.metal_double import World
 
 #: What Metal cannot express (see tests/device/test_device.py).
 MISSING = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
@@ -29,11 +29,9 @@ REFUSED = [case for case in all_cases() if case.needs & MISSING]
 
 
 @pytest.fixture(autouse=True)
-def _use_the_double(monkeypatch):
+def _use_the_double():
     """A session of its own, whose Metal devices are GPUS."""
-    with installed(*GPUS):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
+    with opened_level("metal double", *GPUS):
         yield
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import numba_metal
 from numba_gpucore.base.errors import LaunchError
-from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from tests.levels import opened_level
+from tests.metal_double import World
 
 
 @numba_metal.jit
@@ -17,10 +17,8 @@ def increment(x):
 
 
 @pytest.fixture(autouse=True)
-def _use_the_double(monkeypatch: pytest.MonkeyPatch):
-    with installed(World(polls_until_done=50)):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
+def _use_the_double():
+    with opened_level("metal double", World(polls_until_done=50)):
         yield
 
 

@@ -13,15 +13,14 @@ import pytest
 
 import numba_metal
 from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from tests.levels import opened_level
+from tests.metal_double import World
 
 
 @pytest.fixture(autouse=True)
-def _use_the_double(monkeypatch):
+def _use_the_double():
     """A session of its own on a Mac that is as late as it may be."""
-    with installed(World(polls_until_done=10**6)):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
+    with opened_level("metal double", World(polls_until_done=10**6)):
         yield
 
 

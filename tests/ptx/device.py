@@ -13,11 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits, whole_words
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_gpucore.launch import session
 from numba_gpucore.launch.platform import Platform
 from numba_ptxplus import driver
 from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
@@ -144,3 +146,11 @@ BACKEND = replace(
     open_device=lambda index: PtxDevice(index=index),  # type: ignore[arg-type,return-value]
 )
 PLATFORM = Platform(TARGET, (("cuda", f"{__name__}:BACKEND"), ("cpu", "numba_gpucore.cpu:BACKEND")))
+
+
+def use_device(patch: pytest.MonkeyPatch, device: Any, **environ: str) -> session.Session:
+    """Give a test a session of its own in which kernels of PLATFORM run on `device`, a PtxDevice or the driver's."""
+    own_session = session.Session(environ)
+    own_session._devices[PLATFORM.backend_path("cuda"), 0] = device
+    patch.setattr(session, "_default", own_session)
+    return own_session

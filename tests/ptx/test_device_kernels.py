@@ -8,14 +8,13 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from numba_gpucore.launch import session
 from numba_gpucore.launch.jit import jit
 from numba_ptxplus.codegen.assemble import newest_ptxas
 from numba_ptxplus.driver.abi import DeviceCode
 from numba_ptxplus.toolchain import PTXAS_PACKAGE
 from tests.device.catalogue import Case, all_cases
 from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.ptx.device import PLATFORM, PtxDevice, use_device
 
 ARCH = "sm_90"
 #: The oldest and the newest architecture, for the topics in which instructions differ: redux, scopes, wide
@@ -32,9 +31,7 @@ def devices() -> dict[str, PtxDevice]:
 
 def run_case(case: Case, device: PtxDevice, monkeypatch: pytest.MonkeyPatch) -> None:
     assert newest_ptxas() is not None, f"no ptxas found; pip install {PTXAS_PACKAGE}"
-    own_session = session.Session({})
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = device  # type: ignore[assignment]
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, device)
     arguments = case.make_args(np.random.default_rng(case.seed))
     before = copy.deepcopy(arguments)
     jit(PLATFORM, case.kernel)[case.grid, case.block, None, case.shared_nbytes](*arguments)

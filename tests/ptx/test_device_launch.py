@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,17 +10,15 @@ import pytest
 import numba_ptxplus as gpu
 from numba_gpucore.launch import session
 from numba_gpucore.launch.jit import jit
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.ptx.device import PLATFORM, PtxDevice, use_device
 from tests.ptx.machine import PtxError, PtxFault, PtxMachine
 from tests.unit.ptx_modules import INT64, compile_device_ir, make_job, vector
 
 
 @pytest.fixture(autouse=True)
-def own_session(monkeypatch: pytest.MonkeyPatch) -> Iterator[session.Session]:
+def _own_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session whose device no other test has used."""
-    fresh = session.Session({})
-    monkeypatch.setattr(session, "_default", fresh)
-    yield fresh
+    monkeypatch.setattr(session, "_default", session.Session({}))
 
 
 def machine_jit(function=None, **options):
@@ -132,10 +129,10 @@ def test_compile_options_keep_the_meaning(options: dict) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100", "sm_120"])
-def test_code_for_every_generation(arch: str, own_session: session.Session) -> None:
+def test_code_for_every_generation(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Code generators choose instructions by architecture (redux, wide loads); each must mean the same."""
     device = PtxDevice(arch=arch)
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = device  # type: ignore[assignment]
+    use_device(monkeypatch, device)
     x = np.arange(100, dtype=np.float64)
     machine_jit(fill)[4, 32](x, 3.5)
     np.testing.assert_array_equal(x, 3.5)

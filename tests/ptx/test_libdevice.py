@@ -22,7 +22,7 @@ from numba_gpucore.runtime.libdevice import COUNTERPARTS
 from numba_ptxplus.codegen.libdevice import open_libdevice
 from numba_ptxplus.codegen.libdevice_calls import _LLVM_TYPES
 from numba_ptxplus.toolchain import find_libdevice
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.ptx.device import PLATFORM, PtxDevice, use_device
 
 N = 32
 #: They read memory: a string, or an array of any length.
@@ -85,9 +85,7 @@ def test_counterparts_agree_with_libdevice(
     prototype: tuple[Any, ...], machine: PtxDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ptxas takes every function; those with a counterpart give what it gives."""
-    own_session = session.Session({})
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = machine  # type: ignore[assignment]
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, machine)
     functions = functions_of(prototype)
     arguments = make_arguments(functions)
     by_libdevice = run(PLATFORM, kernel_of(functions), arguments)

@@ -20,7 +20,7 @@ from numba_ptxplus.codegen import CODEGEN, assemble, nvcc, nvjitlink
 from numba_ptxplus.codegen.assemble import assemble_ptx, newest_ptxas, run_ptxas
 from numba_ptxplus.compile_api import make_request
 from numba_ptxplus.driver.abi import DeviceCode
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.ptx.device import PLATFORM, PtxDevice, use_device
 
 #: `int times2(int x)` for an old GPU, and `int bar(int* result, int x)` as numba's ABI has it; both double x.
 TIMES2 = """.version 6.0
@@ -64,9 +64,7 @@ N = 32
 @pytest.fixture
 def ptx_machine(monkeypatch: pytest.MonkeyPatch) -> PtxDevice:
     device = PtxDevice()
-    own_session = session.Session({})
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = device  # type: ignore[assignment]
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, device)
     return device
 
 
@@ -121,9 +119,7 @@ def test_other_content_is_another_program(
     ptx_machine: PtxDevice, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Same kernel, name and types: only the linked text differs."""
-    own_session = session.Session({"NUMBA_CACHE_DIR": str(tmp_path)})
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = ptx_machine  # type: ignore[assignment]
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, ptx_machine, NUMBA_CACHE_DIR=str(tmp_path))
 
     def make_kernel(text: str) -> Any:
         function = gpu.declare_device("times2", "int32(int32)", link=gpu.PTXSource(text), abi="c")

@@ -8,8 +8,7 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import OptionError
-from numba_gpucore.launch import session
-from tests.metal_double import World, installed
+from tests.levels import opened_level
 
 
 def scale(x, factor):
@@ -45,10 +44,8 @@ def test_versions_of_the_language() -> None:
         kernel.inspect_msl("void(float32[::1], float32)", msl_version=(2, 4))
 
 
-def test_the_device_decides_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with installed(World()):
-        monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-        monkeypatch.setattr(session, "_default", session.Session())
+def test_the_device_decides_where_there_is_one() -> None:
+    with opened_level("metal double"):
         kernel = launched()
         assert list(kernel.inspect_msl().values()) == list(kernel.inspect_asm().values())
 

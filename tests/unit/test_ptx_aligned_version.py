@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 import numba_ptxplus as gpu
-from numba_gpucore.launch import session
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
 from numba_ptxplus import compile_ptx
-from tests.ptx.device import PLATFORM, PtxDevice
+from tests.ptx.device import PLATFORM, PtxDevice, use_device
 
 ROWS = "void(float32[::1], float32[::1])"
 
@@ -83,9 +82,7 @@ def test_other_kernels_stay_as_they_are(kernel, options):
 
 @pytest.mark.parametrize(("start", "out_start"), [(0, 0), (4, 8), (1, 0), (0, 2), (1, 1)])
 def test_any_view_gives_the_same(start, out_start, monkeypatch):
-    own_session = session.Session({})
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = PtxDevice()
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, PtxDevice())
     arrays = Allocator(PLATFORM)
     x = np.arange(80, dtype=np.float32)
     source, target = arrays.to_device(x), arrays.to_device(np.zeros(80, np.float32))

@@ -12,11 +12,10 @@ import pytest
 from numba_gpucore import language as gpu
 from numba_gpucore.base.errors import LaunchError
 from numba_gpucore.cuda_api.execution import ExecutionNames
-from numba_gpucore.launch import session
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
 from numba_ptxplus.driver.device import CudaDevice
-from tests.ptx.device import PLATFORM
+from tests.ptx.device import PLATFORM, use_device
 
 if sys.platform == "darwin":
     pytest.skip("NVIDIA offers no cuda-bindings for macOS", allow_module_level=True)
@@ -32,9 +31,7 @@ def cuda(monkeypatch):
     driver = FakeCuda()
     # numba.cuda's advice is on where another test has installed us as numba.cuda.
     quiet = {"NUMBA_CUDA_WARN_ON_IMPLICIT_COPY": "0", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0"}
-    own_session = session.Session(quiet)
-    own_session._devices[PLATFORM.backend_path("cuda"), 0] = CudaDevice(driver, 0)
-    monkeypatch.setattr(session, "_default", own_session)
+    use_device(monkeypatch, CudaDevice(driver, 0), **quiet)
     return driver
 
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import numba_metal
-from numba_gpucore.launch import session
 from numba_gpucore.selftest.case import Case
 from numba_gpucore.selftest.report import run_selftest
-from tests.metal_double import World, installed
+from tests.levels import opened_level
 
 
 def copy_items(x, out):
@@ -57,9 +56,7 @@ def run_on_double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         module.all_cases = lambda: cases  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
         path = tmp_path / "report.json"
-        with installed(World()):
-            monkeypatch.setenv("NUMBA_METAL_DEVICE", "metal")
-            monkeypatch.setattr(session, "_default", session.Session())
+        with opened_level("metal double"):
             status = run_selftest("numba_metal", module.__name__, path)
         return status, json.loads(path.read_text())
 

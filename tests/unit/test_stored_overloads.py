@@ -6,9 +6,8 @@ Each program runs in a process of its own: `fill` lowers and keeps, `use` must f
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,18 +61,21 @@ print(" ".join(sorted({name.rpartition(".")[2] for name in functions})))
 """
 
 
-def run(folder: Path, action: str, **variables: str) -> list[str]:
-    """The lines that PROGRAM prints: results, an exception, and the functions that Numba's passes saw."""
-    program = folder / "program.py"
-    program.write_text(PROGRAM)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_PTXPLUS_DEVICE": "cpu", "XDG_CACHE_HOME": str(folder)}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    line = [sys.executable, "-W", "error", str(program), action]
-    child = subprocess.run(
-        line, env={**environment, **variables}, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert child.returncode == 0, child.stderr
-    return child.stdout.splitlines()
+Run = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def run(run_python: Callable[..., Any]) -> Run:
+    """run(folder, action, **variables): the lines that PROGRAM prints: results, an exception, and the functions that
+    Numba's passes saw."""
+
+    def run_program(folder: Path, action: str, **variables: str) -> list[str]:
+        program = folder / "program.py"
+        program.write_text(PROGRAM)
+        own = {"NUMBA_PTXPLUS_DEVICE": "cpu", "XDG_CACHE_HOME": str(folder), "NUMBA_CACHE_DIR": None}
+        return run_python(program, action, **own, **variables).stdout.splitlines()
+
+    return run_program
 
 
 #: 0 + 1 + 2 + 3 = 6 and 3, 6 again, and the rest of the row twice: 6 + 3 + 6 + 6, 6 + 3 + 6 + 6, 5 + 3 + 6 + 5, ...
@@ -83,25 +85,25 @@ ERROR = "zero-size array to reduction operation maximum which has no identity 21
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     folder = tmp_path_factory.mktemp("store")
     return folder, run(folder, "fill")
 
 
-def test_what_is_kept_is_used(filled: tuple[Path, list[str]]) -> None:
+def test_what_is_kept_is_used(run: Run, filled: tuple[Path, list[str]]) -> None:
     folder, (result, error, functions) = filled
     assert (result, error) == (RESULT, ERROR)
     assert {"totals", "sum_of", "array_sum_impl", "impl_max"} <= set(functions.split())
     assert run(folder, "use") == [RESULT, ERROR, "sum_of totals"]
 
 
-def test_other_flags_need_other_implementations(filled: tuple[Path, list[str]]) -> None:
+def test_other_flags_need_other_implementations(run: Run, filled: tuple[Path, list[str]]) -> None:
     """Without bounds checks, `np.max` is lowered anew."""
     folder, _lines = filled
     assert "impl_max" in run(folder, "use", NUMBA_BOUNDSCHECK="0")[2].split()
 
 
-def test_damaged_files_are_not_used(filled: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_damaged_files_are_not_used(run: Run, filled: tuple[Path, list[str]], tmp_path: Path) -> None:
     folder, _lines = filled
     copy = tmp_path / "numba-metal"
     copy.mkdir(mode=0o700)
