@@ -169,6 +169,7 @@ _SIMPLER_TYPES = (
     (re.compile(r"class\((\w+)\)"), r"\1"),
     (re.compile(r"<IntEnum/|<iv=None>|<class 'numba\.core\.types[\w.]*\.(\w+)'>"), r"\1"),
     (re.compile(r" at 0x[0-9a-f]+"), ""),
+    (re.compile(r"\bFunction\(<(?:built-in function|class|function|ufunc) '?([\w.]+)'?>\)"), r"\1"),
     (re.compile(r"Module\(<module '([\w.]+)'[^>]*>\)"), r"the module \1"),
 )
 

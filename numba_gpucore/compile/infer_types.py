@@ -57,7 +57,7 @@ def _other_errors(state) -> list[errors.TypingError]:
         found = inferred.typing_errors
     except errors.TypingError as error:
         found = [error]
-    return [error for error in found if isinstance(error, errors.TypingError)]
+    return [error for error in found or () if isinstance(error, errors.TypingError)]
 
 
 def _holds_array(type_: types.Type) -> bool:

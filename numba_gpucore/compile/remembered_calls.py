@@ -18,6 +18,7 @@ class RememberingFunction(types.Function):
 
     def __init__(self, template):
         super().__init__(template)
+        self.name = f"{types.Function.__name__}({self.typing_key})"  # messages speak of Numba's
         self._found = {}
 
     def augment(self, other):

@@ -638,3 +638,23 @@ def prints_unpacked_with_keyword(x):
 def static_assert_of_false(x):
     gpu.static_assert(x.ndim == 2, "x must have two axes")
     x[0] = 1
+
+
+# -- what Numba alone gives no place, or no reason, for
+
+
+@wrong(F32)
+def shared_array_of_objects(x):
+    a = gpu.shared.array(4, np.dtype("O"))
+    x[0] = 1
+
+
+@wrong(F32)
+def shared_array_of_unknown_dtype(x):
+    a = gpu.shared.array(4, "int33")
+    x[0] = 1
+
+
+@wrong(F32)
+def attribute_of_class(x):
+    x[0] = float.as_integer_ratio(1.5)
