@@ -6,7 +6,7 @@ into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Any, Literal, Union
 
 from numba_gpucore.base.records import dataclass, field
 
@@ -56,12 +56,43 @@ class RecordType:
 
 
 @dataclass(frozen=True)
+class StructType:
+    """A type of the user's own with a struct data model (numba.extending), as items of arrays in eager signatures.
+
+    layout: where its members lie; arrays of such records can be passed. numba_type: decides what is equal, since the
+    registries of this process alone know what it means.
+    """
+
+    name: str
+    layout: RecordType
+    numba_type: Any = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.numba_type == (other.numba_type if isinstance(other, StructType) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.numba_type)
+
+    @property
+    def nbytes(self) -> int:
+        return self.layout.nbytes
+
+    def __str__(self) -> str:
+        return f"{self.name} as {self.layout}"
+
+
+@dataclass(frozen=True)
 class ArrayType:
-    dtype: ScalarType | RecordType
+    dtype: ScalarType | RecordType | StructType
     ndim: int
     layout: Layout
     readonly: bool = False
     aligned: bool = True
+
+    @property
+    def item(self) -> ScalarType | RecordType:
+        """What an item is to the host."""
+        return self.dtype.layout if isinstance(self.dtype, StructType) else self.dtype
 
     def __str__(self) -> str:
         marks = f"{', readonly' if self.readonly else ''}{'' if self.aligned else ', unaligned'}"
@@ -136,6 +167,18 @@ class OptionalType:
 
     def __str__(self) -> str:
         return f"Optional({self.item})"
+
+
+def is_of_one_process(type_: ArgType) -> bool:
+    """True for what other processes need not know by the same name, at any depth: users' own types."""
+    match type_:
+        case ArrayType(dtype=dtype):
+            return isinstance(dtype, StructType)
+        case TupleType(items=items) | NamedTupleType(items=items):
+            return any(map(is_of_one_process, items))
+        case OptionalType(item=item):
+            return is_of_one_process(item)
+    return False
 
 
 ArgType = Union[

@@ -45,7 +45,7 @@ def _narrow(type_: ArgType, weak_only: bool) -> ArgType:
     match type_:
         case ScalarType() | RecordType():
             return _narrow_element(type_, weak_only)
-        case ArrayType(dtype=dtype):
+        case ArrayType(dtype=ScalarType() | RecordType() as dtype):
             return replace(type_, dtype=_narrow_element(dtype, weak_only))
         # The values of an enum's members are Python's numbers.
         case EnumType(dtype=ScalarType() as dtype):

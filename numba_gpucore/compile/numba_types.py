@@ -16,10 +16,12 @@ from numba_gpucore.base.argtypes import (
     PointerType,
     RecordType,
     ScalarType,
+    StructType,
     TupleType,
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.compile.numba_api import numpy_support, types
+from numba_gpucore.compile.struct_layout import has_struct_model, lay_out_struct
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, RecordOfBFloat16, bfloat16
 from numba_gpucore.compile.weak_numbers import weak_number
 from numba_gpucore.dtypes import BFLOAT16_NAME
@@ -38,7 +40,8 @@ def to_numba(type_: ArgType) -> types.Type:
         case ScalarType() | RecordType():
             return numpy_support.from_dtype(dtype_of(type_))
         case ArrayType(dtype=dtype, ndim=ndim, layout=layout, readonly=readonly, aligned=aligned):
-            return types.Array(to_numba(dtype), ndim, layout, readonly=readonly, aligned=aligned)
+            item = dtype.numba_type if isinstance(dtype, StructType) else to_numba(dtype)
+            return types.Array(item, ndim, layout, readonly=readonly, aligned=aligned)
         case TupleType(items=items):
             return types.BaseTuple.from_types([to_numba(item) for item in items])
         case NamedTupleType(cls=cls, names=names, items=items):
@@ -104,9 +107,7 @@ def from_numba(type_: types.Type) -> ArgType:
         ):
             return element_type(numpy_support.as_dtype(type_))
         case types.Array():
-            dtype = from_numba(type_.dtype)
-            assert isinstance(dtype, (ScalarType, RecordType))
-            return ArrayType(dtype, type_.ndim, type_.layout, not type_.mutable, type_.aligned)
+            return ArrayType(_item_from_numba(type_.dtype), type_.ndim, type_.layout, not type_.mutable, type_.aligned)
         case types.NamedTuple() | types.NamedUniTuple():
             cls = type_.instance_class
             items = tuple(map(from_numba, type_.types))
@@ -134,3 +135,16 @@ def from_numba(type_: types.Type) -> ArgType:
         f"an argument of a kernel cannot be of type {type_}; it can be a number, an array, a record, "
         "a tuple of those, an enum member or None"
     )
+
+
+def _item_from_numba(type_: types.Type) -> ScalarType | RecordType | StructType:
+    """The type of an array's items. Raises ArgumentError for what no item can be."""
+    if has_struct_model(type_):
+        return StructType(str(type_), lay_out_struct(type_, from_numba), type_)
+    item = from_numba(type_)
+    if not isinstance(item, (ScalarType, RecordType)):
+        raise ArgumentError(
+            f"items of arrays cannot be of type {type_}; they can be numbers, characters, records and types with a "
+            "struct model of numbers"
+        )
+    return item

@@ -85,11 +85,11 @@ def _array_distance(given: ArrayType, declared: ArrayType) -> Distance | None:
         return None
     if given.readonly and not declared.readonly:
         return None
-    if given.dtype == declared.dtype:
+    if given.dtype == declared.item:
         return _SAFE
     # The same bits as signed and unsigned integers: numba.cuda passes such arrays too.
-    kinds = {dtype_of(given.dtype).kind, dtype_of(declared.dtype).kind}
-    return _UNSAFE if kinds == {"i", "u"} and given.dtype.nbytes == declared.dtype.nbytes else None
+    kinds = {dtype_of(given.item).kind, dtype_of(declared.item).kind}
+    return _UNSAFE if kinds == {"i", "u"} and given.item.nbytes == declared.item.nbytes else None
 
 
 def _dtype_like(type_: ScalarType) -> np.dtype:
@@ -155,8 +155,8 @@ def zero_value(type_: ArgType) -> Any:
     match type_:
         case ScalarType() | RecordType():
             return np.zeros((), dtype_of(type_))[()]
-        case ArrayType(dtype=dtype, ndim=ndim):
-            return np.zeros((0,) * ndim, dtype_of(dtype))
+        case ArrayType(ndim=ndim):
+            return np.zeros((0,) * ndim, dtype_of(type_.item))
         case TupleType(items=items):
             return tuple(map(zero_value, items))
         case NoneArgType():

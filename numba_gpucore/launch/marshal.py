@@ -249,7 +249,7 @@ class _PutBuilder:
         if not isinstance(value, np.ndarray):
             raise ArgumentError(f"an array of another library cannot be passed as {type_}; convert it first")
         put_dense = self._dense_put(type_)
-        dtype, order, copy_back = dtype_of(type_.dtype), _dense_order(type_), not type_.readonly
+        dtype, order, copy_back = dtype_of(type_.item), _dense_order(type_), not type_.readonly
 
         def put(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
             put_dense(numbers, staging.narrow(array, dtype, order, copy_back), staging)
@@ -258,7 +258,7 @@ class _PutBuilder:
 
     def _narrow_device_array_put(self, type_: ArrayType) -> Put:
         put_dense = self._dense_put(type_)
-        dtype, order, device = dtype_of(type_.dtype), _dense_order(type_), self._device
+        dtype, order, device = dtype_of(type_.item), _dense_order(type_), self._device
 
         def put(numbers: list[Any], array: DeviceArray, staging: Staging) -> None:
             if array.device is not device:
@@ -291,7 +291,7 @@ class _PutBuilder:
 
     def _staged_put(self, type_: ArrayType, copy_in: bool, copy_back: bool) -> Put:
         self.needs_staging = True
-        itemsize = type_.dtype.nbytes
+        itemsize = type_.item.nbytes
         has_strides = type_.layout == "A"
 
         def put(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
@@ -306,9 +306,9 @@ class _PutBuilder:
 
 def is_narrower(passed: ArrayType, given: ArgType) -> bool:
     """Whether numbers must be converted on the way; integers of the same size only change how they are read."""
-    if not isinstance(given, ArrayType) or passed.dtype == given.dtype:
+    if not isinstance(given, ArrayType) or passed.item == given.item:
         return False
-    return dtype_of(passed.dtype).kind not in "iu"
+    return dtype_of(passed.item).kind not in "iu"
 
 
 def _dense_order(type_: ArrayType) -> Literal["C", "F"]:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from numba_gpucore import __version__
+from numba_gpucore.base.argtypes import is_of_one_process
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.key import CacheKey
@@ -90,10 +91,11 @@ class KernelStore:
         return self._settings.caches_by_default if options.cache is None else options.cache
 
     def _look_up(self, request: CompileRequest, backend: Backend) -> tuple[Fingerprint, CacheKey | None, Lookup]:
-        """What the layers have for a request; no key where the fingerprint cannot be told."""
+        """What the layers have for a request; no key where there is an obstacle to keeping it."""
         print_ = fingerprint(request.py_func)
-        if print_.digest is None:
-            return print_, None, Lookup(None, f"cannot be cached: {print_.obstacle}")
+        obstacle = _obstacle_to_keeping(request, print_)
+        if print_.digest is None or obstacle:
+            return print_, None, Lookup(None, f"cannot be cached: {obstacle}")
         key = make_key(request, backend, print_.digest, self.own_source())
         lookup = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
         for layer, layer_key in self._layers(request, backend, key):
@@ -154,6 +156,14 @@ class KernelStore:
         events.append(event)
         if self._settings.explains_cache:
             print(f"[cache] {request.py_func.__qualname__}: {event}", file=sys.stderr)
+
+
+def _obstacle_to_keeping(request: CompileRequest, print_: Fingerprint) -> str:
+    """Why a kernel is compiled in each process; empty where it is not."""
+    if print_.digest is None:
+        return print_.obstacle
+    own = ", ".join(str(type_) for type_ in request.arg_types if is_of_one_process(type_))
+    return f"what {own} means is known in this process only" if own else ""
 
 
 def make_key(request: CompileRequest, backend: Backend, digest: str, own_source: str) -> CacheKey:

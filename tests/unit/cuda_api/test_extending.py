@@ -10,6 +10,7 @@ from numba.core.typing.templates import AttributeTemplate
 
 import numba_metal
 import numba_ptxplus as gpu
+from numba_gpucore.base.errors import ArgumentError
 
 extending, registry, lower_attr = gpu.extending, gpu.cudadecl.registry, gpu.cudaimpl.lower_attr
 
@@ -128,3 +129,56 @@ def test_types_with_models_and_attributes_of_users() -> None:
     out = np.zeros(2, np.float32)
     kernel[1, 1](np.array([1.5, 4], np.float32), out)
     np.testing.assert_array_equal(out, [2.5, 1.5])
+
+
+def test_arrays_of_users_struct_types() -> None:
+    """In shared and local memory, and as arguments: arrays of records that lie as the struct does."""
+
+    @gpu.jit(gpu.void(interval[::1], gpu.float32[::1]))
+    def kernel(x, out):
+        i = gpu.threadIdx.x
+        shared, local = gpu.shared.array(4, interval), gpu.local.array(1, interval)
+        local[0] = x[i]
+        shared[i] = Interval(local[0].low - 1, local[0].low * 2)
+        gpu.syncthreads()
+        out[i] = shared[3 - i].width
+        x[i] = shared[3 - i]
+
+    dtype = np.dtype([("low", np.float32), ("high", np.float32)], align=True)
+    x = np.array([(i + 2, 0) for i in range(4)], dtype)
+    out = np.zeros(4, np.float32)
+    kernel[1, 4](x, out)
+    np.testing.assert_array_equal(out, [6, 5, 4, 3])
+    assert x.tolist() == [(4, 10), (3, 8), (2, 6), (1, 4)]
+    assert kernel.overloads[(interval[::1], types.float32[::1])].signature[0].dtype == interval
+    with pytest.raises(ArgumentError, match=r"declared are \(array\(Interval as Record\(low:float32@0, high:float32@4"):
+        kernel[1, 4](np.zeros(4, [("high", np.float32), ("low", np.float32)]), out)
+
+
+class NestedType(types.Type):
+    """A number, an interval, a complex number: what lies between is padding."""
+
+
+@extending.register_model(NestedType)
+class NestedModel(extending.core_models.StructModel):
+    def __init__(self, dmm, fe_type):
+        members = [("flag", types.int8), ("inner", interval), ("last", types.complex128), ("end", types.boolean)]
+        super().__init__(dmm, fe_type, members)
+
+
+def test_layout_of_structs_in_structs() -> None:
+    """Offsets by hand, after C's rules for the alignment of members."""
+    nested = NestedType("Nested")
+
+    @gpu.jit
+    def kernel(x: object) -> None:
+        pass
+
+    (argument,) = kernel.compile((nested[::1],)).signature
+    assert str(argument.dtype.layout) == (
+        "Record(flag:int8@0, inner:Record(low:float32@0, high:float32@4; 8, aligned)@4, last:complex128@16, "
+        "end:bool@32; 40, aligned)"
+    )
+    assert "known in this process only" in kernel.stats.misses[0][1]
+    with pytest.raises(ArgumentError, match="cannot be of type Nested"):
+        kernel.compile((nested,))
