@@ -134,7 +134,9 @@ DIFFERENCES: dict[str, str] = {
     "complex128": "as float64",
     "atomic": "64-bit integers are refused for Metal",
     **dict.fromkeys(
-        "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split(), "the cache operator changes no result; it is ignored"
+        "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split(),
+        "an ordinary access where the hardware has no such operators: on devices other than NVIDIA's, and in shared or "
+        "local memory; in bool arrays too",
     ),
     "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; others are refused where called",
     "jit": "numba.cuda's options are taken; those that only NVIDIA's tools understand change nothing. `cache=True` "

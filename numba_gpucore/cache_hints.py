@@ -1,8 +1,8 @@
 """Loads and stores with numba.cuda's cache operators, as stubs. Before: language. After: typed in compile/typing.
 
 An element is read or written as by `array[i]`; the operator says how caches should treat it, and changes no result.
-`i` is an integer, or a tuple with one integer for each axis. Elements are integers and floats of 8 to 64 bits, or
-complex64. Source: PTX ISA, "Cache Operators". Devices other than NVIDIA's ignore the operator.
+`i` is an integer, or a tuple with one integer for each axis. Elements are integers, floats and bools of 8 to 64 bits.
+Source: PTX ISA, "Cache Operators". Devices other than NVIDIA's ignore the operator, and so does shared memory.
 """
 
 from __future__ import annotations

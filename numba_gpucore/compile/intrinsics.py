@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from numba_gpucore.base.records import dataclass
 
-IRType = Literal["void", "i1", "i16", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
+IRType = Literal["void", "i1", "i8", "i16", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,52 @@ def _memory_and_errors() -> list[Intrinsic]:
     ]
 
 
+#: PTX ISA, "Cache Operators": `gpu.cached_load.<operator>.<type>` and `gpu.cached_store…` are accesses like any other
+#: where a device has no such operators.
+LOAD_OPERATORS, STORE_OPERATORS = ("ca", "cg", "cs", "lu", "cv"), ("cg", "cs", "wb", "wt")
+_WORDS: tuple[IRType, ...] = ("i8", "i16", "i32", "i64")
+
+
+def cached_load(operator: str, nbits: int) -> str:
+    return f"gpu.cached_load.{operator}.i{nbits}"
+
+
+def cached_store(operator: str, nbits: int) -> str:
+    return f"gpu.cached_store.{operator}.i{nbits}"
+
+
+def is_cached_access(name: str) -> bool:
+    return name.startswith(("gpu.cached_load.", "gpu.cached_store."))
+
+
+def _cached_accesses() -> list[Intrinsic]:
+    """Addresses are multiples of the word's size."""
+    loads = [
+        Intrinsic(cached_load(operator, int(word[1:])), word, ("ptr",), takes_context=False)
+        for operator in LOAD_OPERATORS
+        for word in _WORDS
+    ]
+    stores = [
+        Intrinsic(cached_store(operator, int(word[1:])), "void", ("ptr", word), takes_context=False)
+        for operator in STORE_OPERATORS
+        for word in _WORDS
+    ]
+    return loads + stores
+
+
+def define_cached_access(name: str, marks: str = "") -> str:
+    """LLVM assembly of one, as an ordinary access. marks: what stands behind the address, such as an ordering."""
+    intrinsic = INTRINSICS[name]
+    word = name.rpartition(".")[2]
+    atomic, rest = ("atomic ", f" {marks}") if marks else ("", "")
+    align = f"align {int(word[1:]) // 8}"
+    if intrinsic.result == "void":
+        params, body = f"ptr %p0, {word} %p1", f"store {atomic}{word} %p1, ptr %p0{rest}, {align}\n ret void"
+    else:
+        params, body = "ptr %p0", f"%r = load {atomic}{word}, ptr %p0{rest}, {align}\n ret {word} %r"
+    return f"define {intrinsic.result} @{name}({params}) alwaysinline nounwind {{\n {body}\n}}"
+
+
 def _printing() -> list[Intrinsic]:
     """The ring of `base.print_ring`. A place is even; -1 means that there is no room."""
     return [
@@ -176,6 +222,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         *_synchronisation(),
         *_warp_exchange(),
         *_memory_and_errors(),
+        *_cached_accesses(),
         *_printing(),
         *_math(),
         *_bfloat(),

@@ -11,6 +11,7 @@ POINTER = ir.IntType(8).as_pointer()
 LLVM_TYPES: dict[IRType, ir.Type] = {
     "void": ir.VoidType(),
     "i1": ir.IntType(1),
+    "i8": ir.IntType(8),
     "i16": ir.IntType(16),
     "i32": ir.IntType(32),
     "i64": ir.IntType(64),

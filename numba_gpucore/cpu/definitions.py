@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from importlib import resources
 
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
-from numba_gpucore.compile.intrinsics import INTRINSICS, SharedArray, site_symbol
+from numba_gpucore.compile.intrinsics import (
+    INTRINSICS,
+    SharedArray,
+    define_cached_access,
+    is_cached_access,
+    site_symbol,
+)
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
 from numba_gpucore.cpu.math_definitions import define_math
@@ -81,6 +87,8 @@ def _define(name: str) -> Iterator[str]:
     intrinsic = INTRINSICS[name]
     if name.startswith(("gpu.math.", "gpu.bfloat.")):
         yield from define_math(name)
+    elif is_cached_access(name):
+        yield define_cached_access(name)
     elif last in _AXIS and name != "gpu.global_id.x":
         yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")
     elif last == "i32" and stem.startswith(("gpu.shuffle.", "gpu.match.")):

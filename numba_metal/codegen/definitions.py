@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from numba_gpucore.compile.intrinsics import INTRINSICS, Intrinsic, SharedArray, site_symbol
+from numba_gpucore.compile.intrinsics import (
+    INTRINSICS,
+    Intrinsic,
+    SharedArray,
+    define_cached_access,
+    is_cached_access,
+    site_symbol,
+)
 from numba_gpucore.compile.job import Job
 
 _PREFIX, _OWN_PREFIX = "gpu.", "msl."
@@ -45,6 +52,9 @@ def _own_name(name: str) -> str:
 def _define(intrinsic: Intrinsic) -> Iterator[str]:
     if intrinsic.name == "gpu.warp_size":
         yield "define i32 @gpu.warp_size(ptr %context) alwaysinline nounwind {\n  ret i32 32\n}"
+        return
+    if is_cached_access(intrinsic.name):
+        yield define_cached_access(intrinsic.name)
         return
     own = replace(intrinsic, name=_own_name(intrinsic.name), takes_context=False)
     result = intrinsic.result

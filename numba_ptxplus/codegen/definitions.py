@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable
 
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_foreign_symbol, parse_libdevice_symbol
+from numba_gpucore.compile.intrinsics import INTRINSICS, is_cached_access, parse_foreign_symbol, parse_libdevice_symbol
+from numba_ptxplus.codegen.cache_operators import mark_cached_access
 from numba_ptxplus.codegen.device_math import define_math
 from numba_ptxplus.codegen.libdevice_calls import define_libdevice_call
 from numba_ptxplus.codegen.mailbox import define_throw, define_variables
@@ -197,6 +198,8 @@ def _define(name: str, options: KernelOptions) -> str:
         return define_throw(has_mailbox=not options.device)
     if parse_libdevice_symbol(name):
         return define_libdevice_call(name)
+    if is_cached_access(name):
+        return mark_cached_access(name)
     intrinsic = INTRINSICS[name]
     if name.startswith("gpu.math."):
         return define_math(intrinsic, options.fastmath)

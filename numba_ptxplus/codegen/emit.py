@@ -12,6 +12,7 @@ from numba_ptxplus.codegen.aligned_version import (
     has_neighbours,
     permit_inlining,
 )
+from numba_ptxplus.codegen.cache_operators import write_cache_operators
 from numba_ptxplus.codegen.legalize import optimise
 from numba_ptxplus.codegen.linked_code import merge_ptx
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
@@ -50,6 +51,7 @@ def _select(text: str, job: Job) -> str:
     options = job.request.options
     if options.opt:
         text = merge_guards(merge_address_sums(text))
+    text = write_cache_operators(text)
     ptx = target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text))
     ptx = strip_call_numbers(strip_flushing_of_bfloat16(ptx))
     return keep_barrier_loops_rolled(ptx) if options.opt else ptx

@@ -7,7 +7,7 @@ from numba import njit
 
 from numba_gpucore import cache_hints
 from numba_gpucore import language as gpu
-from numba_gpucore.dtypes import complex64, float32, int32, uint8
+from numba_gpucore.dtypes import complex64, float16, float32, int32, uint8
 from tests.device.catalogue import Case
 
 TILE = 8
@@ -179,6 +179,26 @@ def expect_cache_operators(x, out, matrix, row):
     return {1: 3 * x + x[-1] + matrix[row], 2: after}
 
 
+def cache_operators_elsewhere(x, halves, flags, wide):
+    """Words of other sizes; in shared and local memory, where operators mean nothing."""
+    i = gpu.threadIdx.x
+    shared, local = gpu.shared.array(32, uint8), gpu.local.array(2, float16)
+    cache_hints.stwt(shared, i, cache_hints.ldcg(x, i))
+    cache_hints.stcs(local, 1, cache_hints.ldca(halves, i) + halves[0])
+    gpu.syncthreads()
+    total = cache_hints.ldlu(wide, i)
+    for k in range(4):
+        total += cache_hints.ldcv(shared, (i + k) % 32)
+    cache_hints.stcg(wide, i, total)
+    cache_hints.stwb(halves, i, cache_hints.ldcs(local, 1))
+    cache_hints.stcs(flags, i, not cache_hints.ldca(flags, i))
+
+
+def expect_cache_operators_elsewhere(x, halves, flags, wide):
+    around = sum(np.roll(x.astype(np.int64), -k) for k in range(4))
+    return {1: halves + halves[0], 2: ~flags, 3: wide + around}
+
+
 CASES = (
     Case(
         matmul_ragged,
@@ -231,6 +251,16 @@ CASES = (
         cache_operators,
         lambda rng: (np.arange(32, dtype=np.float32), np.zeros(32, np.float32), np.ones((4, 32), np.float32), 3),
         expect_cache_operators,
+    ),
+    Case(
+        cache_operators_elsewhere,
+        lambda rng: (
+            rng.integers(0, 256, 32).astype(np.uint8),
+            np.full(32, 0.75, np.float16),
+            rng.integers(0, 2, 32).astype(np.bool_),
+            rng.integers(0, 2**40, 32),
+        ),
+        expect_cache_operators_elsewhere,
     ),
     Case(local_matrix, random_int32(32, 32), lambda x, out: {1: 30 * x}),
     Case(
