@@ -1,12 +1,11 @@
 """Step 4 of a call: Python values to the bytes of a parameter block. Before: the kernel's table. After: Device.launch.
 
-For every signature one packer is built: for each argument a small function that appends its slots' numbers to a list,
-then one `struct.pack`. What an argument's Python class decides is decided when the packer is built.
+For every signature one packer is built: for each argument a function (`puts`) that appends its slots' numbers to a
+list, then one `struct.pack`. What an argument's Python class decides is decided when the packer is built.
 """
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import enum
 import struct
@@ -35,21 +34,29 @@ from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.convert import number_converter, zero_value
-from numba_gpucore.launch.foreign import (
-    contiguous_strides,
-    is_foreign_array,
-    read_interface,
-    require_host_reachable,
-    waits_for_streams,
-)
+from numba_gpucore.launch.foreign import contiguous_strides, is_foreign_array
 from numba_gpucore.launch.mapped import MappedArray
-from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.puts import (
+    Put,
+    converted,
+    device_address_put,
+    device_array_put,
+    foreign_put,
+    host_array_put,
+    mapped_put,
+    on_attribute,
+    private_copy_put,
+    put_bits,
+    put_complex,
+    put_dense,
+    put_nothing,
+    put_number,
+    put_strided,
+    put_time,
+)
 from numba_gpucore.launch.signature import arg_type_of
 from numba_gpucore.launch.staging import Staging, array_address, bytes_at, record_address
 from numba_gpucore.launch.wrappers import ArgumentWrapper
-
-#: Appends the numbers of one argument's slots. The Staging is None where no argument needs one.
-Put = Callable[[list[Any], Any, Any], None]
 
 _STRUCT_CODES = {
     ("int", 1): "b", ("int", 2): "h", ("int", 4): "i", ("int", 8): "q",
@@ -110,13 +117,13 @@ class _PutBuilder:
                 self.takes_host_arrays |= isinstance(value, np.ndarray) and not isinstance(value, MappedArray)
                 return self._array_put(value, type_)
             case NoneArgType():
-                return _put_nothing
+                return put_nothing
             case PointerType():
                 return self._pointer_put(value)
             case OptionalType(item=item):
                 return self._optional_put(value, item)
             case EnumType(dtype=dtype):
-                return _on_attribute("value", self.put_for(value.value, dtype))
+                return on_attribute("value", self.put_for(value.value, dtype))
             case TupleType(items=items) | NamedTupleType(items=items):
                 return self._tuple_put(value, items)
             case RecordType():
@@ -124,30 +131,30 @@ class _PutBuilder:
                     return self._narrow_record_put(type_)
                 return self._record_put(type_.nbytes)
         if isinstance(value, enum.Enum):
-            return _on_attribute("value", self._scalar_put(value.value, type_))
+            return on_attribute("value", self._scalar_put(value.value, type_))
         return self._scalar_put(value, type_)
 
     def _scalar_put(self, value: Any, type_: ScalarType) -> Put:
         if is_by_address(type_):
             return self._text_put(np.dtype(type_.name))
         if type_.name.startswith(("datetime64", "timedelta64")):
-            return _put_time
+            return put_time
         if type_.name.startswith("complex"):
-            put: Put = _put_complex
+            put: Put = put_complex
         elif type_.name == BFLOAT16_NAME:
-            put = _put_bits
+            put = put_bits
         else:
-            put = _put_number
+            put = put_number
         # `struct` takes no NumPy bool where it packs an integer.
         if str(arg_type_of(value)) == type_.name and not isinstance(value, np.bool_):
             return put
-        return _converted(number_converter(type_), put)
+        return converted(number_converter(type_), put)
 
     def _pointer_put(self, value: Any) -> Put:
         if isinstance(value, (int, np.integer)):
-            return _put_number
+            return put_number
         if isinstance(value, DeviceArray):
-            return _device_address_put(self._device)
+            return device_address_put(self._device)
         raise ArgumentError(f"a pointer is passed as an integer, the address, or as a device array, not as {value!r}")
 
     def _optional_put(self, value: Any, item: ArgType) -> Put:
@@ -215,32 +222,32 @@ class _PutBuilder:
             return self._narrow_array_put(value, type_)
         has_strides = type_.layout == "A"
         if isinstance(value, DeviceArray):
-            return _device_array_put(self._device, has_strides)
+            return device_array_put(self._device, has_strides)
         if isinstance(value, np.ndarray):
             if not self._device.uses_host_memory:
                 if isinstance(value, MappedArray) and value.memory is not None:
-                    return _mapped_put(has_strides)
+                    return mapped_put(has_strides)
                 return self._staged_put(type_, True, not type_.readonly)
             self.touches_host |= not isinstance(value, MappedArray)
-            return _host_array_put(value, has_strides)
+            return host_array_put(value, has_strides)
         if is_foreign_array(value):
-            return _foreign_put(self._device, has_strides)
+            return foreign_put(self._device, has_strides)
         raise ArgumentError(f"an array is expected, not {value!r}")
 
     def _wrapped_put(self, wrapper: ArgumentWrapper, type_: ArrayType) -> Put:
         if is_narrower(type_, arg_type_of(wrapper.value)):
             passed = dataclasses.replace(type_, readonly=type_.readonly or not wrapper.copy_back)
-            return _on_attribute("value", self._narrow_array_put(wrapper.value, passed))
+            return on_attribute("value", self._narrow_array_put(wrapper.value, passed))
         if not isinstance(wrapper.value, np.ndarray):
-            return _on_attribute("value", self._array_put(wrapper.value, type_))
+            return on_attribute("value", self._array_put(wrapper.value, type_))
         if not self._device.uses_host_memory:
             put = self._staged_put(type_, wrapper.copy_in, wrapper.copy_back and not type_.readonly)
         elif wrapper.copy_back or type_.readonly:
             put = self._array_put(wrapper.value, type_)
         else:
             self.needs_staging = True
-            put = _private_copy_put(type_)
-        return _on_attribute("value", put)
+            put = private_copy_put(type_)
+        return on_attribute("value", put)
 
     def _narrow_array_put(self, value: Any, type_: ArrayType) -> Put:
         """Pass a copy in narrower numbers; one in device memory is fetched and brought back."""
@@ -286,7 +293,7 @@ class _PutBuilder:
         self.needs_staging = True
         strided = type_.layout == "A"
         if self._device.uses_host_memory:
-            return _put_strided if strided else _put_dense
+            return put_strided if strided else put_dense
         return self._staged_put(type_, True, not type_.readonly)
 
     def _staged_put(self, type_: ArrayType, copy_in: bool, copy_back: bool) -> Put:
@@ -313,107 +320,3 @@ def is_narrower(passed: ArrayType, given: ArgType) -> bool:
 
 def _dense_order(type_: ArrayType) -> Literal["C", "F"]:
     return "F" if type_.layout == "F" else "C"
-
-
-def _put_nothing(_numbers: list[Any], _value: Any, _staging: Staging | None) -> None:
-    pass
-
-
-def _put_number(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
-    numbers.append(value)
-
-
-def _put_bits(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
-    """A bfloat16: its pattern."""
-    numbers.append(int(value.view(np.uint16)))
-
-
-def _put_complex(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
-    numbers += (value.real, value.imag)
-
-
-def _put_time(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
-    numbers.append(value.view(np.int64))
-
-
-def _host_array_put(example: np.ndarray, has_strides: bool) -> Put:
-    """The put function for host arrays like `example`, used in place."""
-    if has_strides:
-        return _put_strided
-    flags = example.flags
-    if flags.c_contiguous and flags.writeable and example.dtype.kind in "biufc":
-        return _put_buffer
-    return _put_dense
-
-
-#: Over the bytes of a writable C-contiguous array that has numbers (what the buffer protocol has a format for), also an
-#: empty one. Four times faster than `__array_interface__`, which makes a dictionary (NumPy 2.4: 0.5 and 2.4 µs).
-_bytes_over = (ctypes.c_char * 0).from_buffer
-
-
-def _put_buffer(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
-    numbers += (ctypes.addressof(_bytes_over(array)), *array.shape)
-
-
-def _put_dense(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
-    numbers += (array.__array_interface__["data"][0], *array.shape)
-
-
-def _put_strided(numbers: list[Any], array: np.ndarray, _staging: Staging | None) -> None:
-    numbers += (array.__array_interface__["data"][0], *array.shape, *array.strides)
-
-
-def _on_attribute(name: str, put: Put) -> Put:
-    return lambda numbers, value, staging: put(numbers, getattr(value, name), staging)
-
-
-def _converted(convert: Callable[[Any], Any], put: Put) -> Put:
-    return lambda numbers, value, staging: put(numbers, convert(value), staging)
-
-
-def _private_copy_put(type_: ArrayType) -> Put:
-    put = _put_strided if type_.layout == "A" else _put_dense
-
-    def put_copy(numbers: list[Any], array: np.ndarray, staging: Staging) -> None:
-        copy = array.copy("K" if array.flags.forc else "C")
-        staging.hold(copy)
-        put(numbers, copy, staging)
-
-    return put_copy
-
-
-def _device_array_put(device: Device, has_strides: bool) -> Put:
-    def put(numbers: list[Any], array: DeviceArray, _staging: Staging | None) -> None:
-        if array.device is not device:
-            array.require_usable_on(device)
-        numbers += array.strided_words if has_strides else array.dense_words
-
-    return put
-
-
-def _mapped_put(has_strides: bool) -> Put:
-    def put(numbers: list[Any], array: MappedArray, _staging: Staging | None) -> None:
-        numbers += (array.device_address, *array.shape, *(array.strides if has_strides else ()))
-
-    return put
-
-
-def _device_address_put(device: Device) -> Put:
-    def put(numbers: list[Any], array: DeviceArray, _staging: Staging | None) -> None:
-        if array.device is not device:
-            array.require_usable_on(device)
-        numbers.append(array.address)
-
-    return put
-
-
-def _foreign_put(device: Device, has_strides: bool) -> Put:
-    def put(numbers: list[Any], value: Any, _staging: Staging | None) -> None:
-        view = read_interface(value)
-        if device.uses_host_memory:
-            require_host_reachable(view)
-        if view.stream is not None and waits_for_streams():
-            default_session().find_stream(device, view.stream).synchronize()
-        numbers += (view.address, *view.shape, *view.strides) if has_strides else (view.address, *view.shape)
-
-    return put
