@@ -143,3 +143,24 @@ def launch(program: CpuProgram, grid, block, *values: object, dynamic: int = 0, 
 
 def load_ir(body: str, arg_types: tuple[ArgType, ...], **keywords) -> CpuProgram:
     return device().load(compile_ir(body, arg_types, **keywords).artifact)
+
+
+INT32 = array("int32")
+#: How bodies of programs with barriers start: t (number along x), t.wide, at (the thread's item of the first argument).
+THREAD = """
+  %t = call i32 @gpu.thread_id.x(ptr %c)
+  %t.wide = zext i32 %t to i64
+  %at = getelementptr i32, ptr %p0, i64 %t.wide
+"""
+#: How they end: each thread stores %r as its item.
+STORE = """
+  store i32 %r, ptr %at
+  ret void
+"""
+
+
+def run_threads(body: str, threads: int, grid: int = 1, **keywords) -> np.ndarray:
+    """What one block writes into an int32 array with an item for each thread."""
+    out = np.full(threads * grid, -1, np.int32)
+    launch(load_ir(body, (INT32,), **keywords), grid, threads, out)
+    return out
