@@ -1,0 +1,76 @@
+"""The CPU device runs the thread that threw again, for the details of its exception.
+
+Kernels without atomics and barriers take the vectorised path, which only knows which thread threw.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import numba_metal as gpu
+import numba_ptxplus
+
+
+class OwnError(Exception):
+    pass
+
+
+def zeros(*shape, dtype=np.float32):
+    return np.zeros(shape, dtype)
+
+
+@pytest.fixture(params=[gpu, numba_ptxplus], ids=["metal", "ptxplus"])
+def package(request):
+    return request.param
+
+
+def test_replay_changes_no_memory(package):
+    """The failing thread has stored before it failed; run again, it must not store twice."""
+
+    @package.jit(boundscheck=True)
+    def kernel(x, y):
+        i = package.grid(1)
+        x[i] += 1
+        y[i] = x[i]
+
+    x, y = zeros(64), zeros(40)
+    with pytest.raises(IndexError) as caught:
+        kernel[1, 64](x, y)
+    assert caught.value.index == 40 and 1 <= caught.value.count <= 24
+    np.testing.assert_array_equal(x, np.ones(64))
+
+
+def test_replay_of_a_loop_that_waits_for_its_own_store_ends(package):
+    """Without its stores the loop has no end: the details may stay unknown, and the message says so."""
+
+    @package.jit(boundscheck=True)
+    def kernel(x, n):
+        while x[0] < 3:
+            x[0] += 1
+        if x[0] == 3:
+            x[0] = 0
+            x[n] = 1
+
+    with pytest.raises(IndexError, match=r"index is out of bounds \(which index, axis and size is unknown\)|index 9"):
+        kernel[1, 1](zeros(4), 9)
+
+
+def test_replay_with_functions_and_special_cases(package):
+    @package.jit
+    def kernel(x, out):
+        i = package.grid(1)
+        value = math.sqrt(x[i]) + math.sin(x[i])
+        if value > 10:
+            raise OwnError("too large", i, value)
+        out[i] = value
+
+    x = np.ones(1000, np.float32)
+    x[613] = 144
+    with pytest.raises(OwnError) as caught:
+        kernel[10, 100](x, zeros(1000))
+    text, index, value = caught.value.args
+    assert (text, index) == ("too large", 613)
+    assert value == pytest.approx(12 + math.sin(144), rel=1e-6)
