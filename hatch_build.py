@@ -44,7 +44,7 @@ class OwnBuildHook(BuildHookInterface):
         statuses = [child.wait() for child in children]
         if any(statuses):
             raise RuntimeError("the workload could not be lowered; see above")
-        return sorted(cache.glob("*_implementation.txt"))
+        return sorted(cache.glob("*.gpuoverload"))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if hasattr(self, "_folder"):

@@ -23,9 +23,12 @@ from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry
 
 ENTRY_SUFFIX = ".gpukernel"
-_LOCK_SUFFIX = ".lock"
-_TEMPORARY_SUFFIX = ".tmp"
-_TEXT_SUFFIX = ".txt"
+#: Implementations of Numba's functions (overload_files).
+OVERLOAD_SUFFIX = ".gpuoverload"
+#: NUMBA_CACHE_DIR may be a folder that a user has other files in: what ends like this is ours, and nothing else.
+_TEXT_SUFFIX = ".gputext"
+_LOCK_SUFFIX = ".gpulock"
+_TEMPORARY_SUFFIX = ".gputemporary"
 #: A temporary file this old belongs to a process that died.
 _TEMPORARY_TIMEOUT_S = 3600.0
 #: Windows turns line ends into its own without it.
@@ -47,7 +50,7 @@ class Lookup:
 class DiskCache:
     """One folder of entries.
 
-    max_nbytes: after a store, least recently used entries go until the rest fits. writable: False for the layer that
+    max_nbytes: after a store, least recently used files go until the rest fits. writable: False for the layer that
     a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
     """
 
@@ -84,10 +87,13 @@ class DiskCache:
         for source in artifact.sources:
             if source.source_digest != digest_module_source(source.module):
                 return Lookup(None, f"module {source.module}, whose overloads it uses, has changed")
+        self._mark_as_used(path)
+        return Lookup(artifact, "found")
+
+    def _mark_as_used(self, path: str) -> None:
         if self.writable:
             with contextlib.suppress(OSError):
                 os.utime(path)
-        return Lookup(artifact, "found")
 
     def store(self, key: CacheKey, artifact: Artifact, made_with: Versions = ()) -> bool:
         """Keep an artifact; False, with one warning, where the folder does not take it.
@@ -122,30 +128,34 @@ class DiskCache:
 
     def remember(self, name: str, compute: Callable[[], str]) -> str:
         """A text that is computed once, where the folder takes it and can be trusted."""
-        text = self.recall(name)
+        text = self.recall(name + _TEXT_SUFFIX)
         if text is None:
             text = compute()
-            self.note(name, text)
+            self.note(name + _TEXT_SUFFIX, text)
         return text
 
     def recall(self, name: str) -> str | None:
-        """The text that `note` kept under a name; None unless it is there, whole and to be trusted."""
-        path = self._path(name + _TEXT_SUFFIX)
+        """The text that `note` kept under a file name; None unless it is there, whole and to be trusted."""
+        path = self._path(name)
         try:
             if self._objection_to(os.stat(self.folder), self.folder):
                 return None
             with open(path, "rb") as file:
                 if self._objection_to(os.fstat(file.fileno()), path):
                     return None
-                digest, _, text = file.read().decode("utf-8", "replace").partition("\n")
+                data = file.read()
         except OSError:
             return None
-        return text if digest == digest_key_text(text) else None
+        text = decode_text(data)
+        if text is not None:
+            self._mark_as_used(path)
+        return text
 
     def note(self, name: str, text: str) -> None:
-        """Keep a text under a name, where the folder takes it."""
+        """Keep a text under a file name, where the folder takes it."""
         with contextlib.suppress(OSError):
-            self._write(name + _TEXT_SUFFIX, f"{digest_key_text(text)}\n{text}".encode())
+            self._write(name, f"{digest_key_text(text)}\n{text}".encode())
+            self._remove_least_recently_used()
 
     @contextlib.contextmanager
     def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
@@ -182,33 +192,41 @@ class DiskCache:
         return False
 
     def entries(self) -> list[str]:
-        """Paths of all entry files, least recently used first."""
+        """Paths of all kernels, least recently used first."""
+        return self._least_recently_used(ENTRY_SUFFIX)
+
+    def overloads(self) -> list[str]:
+        """Paths of all implementations of Numba's functions, least recently used first."""
+        return self._least_recently_used(OVERLOAD_SUFFIX)
+
+    def clear(self) -> int:
+        """Delete all that is ours, and what processes that died have left; how many kernels and implementations."""
+        paths = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX)
+        for path in (*paths, *self._files(_TEXT_SUFFIX, _LOCK_SUFFIX, _TEMPORARY_SUFFIX)):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        return len(paths)
+
+    def _files(self, *suffixes: str) -> list[str]:
+        try:
+            return [self._path(name) for name in os.listdir(self.folder) if name.endswith(suffixes)]
+        except OSError:
+            return []
+
+    def _least_recently_used(self, *suffixes: str) -> list[str]:
         dated = []
-        for path in self._files(ENTRY_SUFFIX):
+        for path in self._files(*suffixes):
             with contextlib.suppress(OSError):
                 dated.append((os.stat(path).st_mtime_ns, path))
         return [path for _time, path in sorted(dated)]
 
-    def clear(self) -> int:
-        """Delete every entry, and what processes that died have left; how many entries there were."""
-        paths = self.entries()
-        for path in (*paths, *self._files(_TEXT_SUFFIX), *self._files(_LOCK_SUFFIX)):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-        self._remove_old_temporaries(0.0)
-        return len(paths)
-
-    def _files(self, suffix: str) -> list[str]:
-        try:
-            return [self._path(name) for name in os.listdir(self.folder) if name.endswith(suffix)]
-        except OSError:
-            return []
-
-    def _remove_old_temporaries(self, age_s: float) -> None:
-        for path in self._files(_TEMPORARY_SUFFIX):
-            with contextlib.suppress(OSError):
-                if time.time() - os.stat(path).st_mtime >= age_s:
-                    os.unlink(path)
+    def _remove_leftovers(self) -> None:
+        """What belongs to processes that died."""
+        for suffix, timeout_s in ((_TEMPORARY_SUFFIX, _TEMPORARY_TIMEOUT_S), (_LOCK_SUFFIX, _LOCK_TIMEOUT_S)):
+            for path in self._files(suffix):
+                with contextlib.suppress(OSError):
+                    if time.time() - os.stat(path).st_mtime >= timeout_s:
+                        os.unlink(path)
 
     def _make_folder(self) -> None:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -227,9 +245,9 @@ class DiskCache:
         return ""
 
     def _remove_least_recently_used(self) -> None:
-        self._remove_old_temporaries(_TEMPORARY_TIMEOUT_S)
+        self._remove_leftovers()
         sizes = []
-        for path in self.entries():
+        for path in self._least_recently_used(ENTRY_SUFFIX, OVERLOAD_SUFFIX, _TEXT_SUFFIX):
             with contextlib.suppress(OSError):
                 sizes.append((path, os.stat(path).st_size))
         excess = sum(nbytes for _path, nbytes in sizes) - self.max_nbytes
@@ -248,3 +266,9 @@ class DiskCache:
         if not self._warned:
             self._warned = True
             warnings.warn(f"{text}; the kernel is compiled again", CacheWarning, stacklevel=2)
+
+
+def decode_text(data: bytes) -> str | None:
+    """The text in a file that `DiskCache.note` wrote; None where it is damaged."""
+    digest, _, text = data.decode("utf-8", "replace").partition("\n")
+    return text if digest == digest_key_text(text) else None

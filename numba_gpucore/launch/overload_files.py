@@ -1,18 +1,20 @@
-"""Lowered implementations of Numba's functions on disk, beside the cache's entries. Before: store. After: compile.
+"""Lowered implementations of Numba's functions on disk, beside the cache's kernels. Before: store. After: compile.
 
 A base.overload_store.OverloadStore. `python -m numba_metal warm` without a module fills it; our own wheel ships one.
+A file is named by the digest of its key, which it holds in its first line. The key has the versions of Numba, llvmlite,
+NumPy and our own source: those of others are never found, and go when the cache is full, since nobody uses them.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable, Sequence
 
 from numba_gpucore.base.key import digest_key_text
 from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
-from numba_gpucore.launch.cache import DiskCache
-
-_SUFFIX = "_implementation"
+from numba_gpucore.launch.cache import OVERLOAD_SUFFIX, DiskCache, decode_text
+from numba_gpucore.launch.entry_file import DamagedEntry
 
 
 class OverloadFiles:
@@ -24,18 +26,45 @@ class OverloadFiles:
         self._keeps = keeps
 
     def find(self, key: str) -> str | None:
-        name = self._name_of(key)
+        key_text = self._key_text(key)
+        name = _file_name(key_text)
         for layer in self._layers:
-            text = layer.recall(name)
-            if text is not None:
-                return text
+            found = layer.recall(name)
+            if found is not None:
+                found_key, _, text = found.partition("\n")
+                return text if found_key == key_text else None
         return None
 
     def keep(self, key: str, text: str) -> None:
         if self._keeps:
-            self._layers[0].note(self._name_of(key), text)
+            key_text = self._key_text(key)
+            self._layers[0].note(_file_name(key_text), f"{key_text}\n{text}")
 
-    def _name_of(self, key: str) -> str:
-        versions = " ".join(map(version_of, COMPILING_PACKAGES))
-        parts = (key, versions, self._own_source(), importlib.util.MAGIC_NUMBER.hex())
-        return digest_key_text("\n".join(parts)) + _SUFFIX
+    def _key_text(self, key: str) -> str:
+        return json.dumps(
+            {
+                "implementation": key,
+                "versions": [(name, version_of(name)) for name in COMPILING_PACKAGES],
+                "own_source": self._own_source(),
+                "bytecode_magic": importlib.util.MAGIC_NUMBER.hex(),
+            }
+        )
+
+
+def _file_name(key_text: str) -> str:
+    return digest_key_text(key_text) + OVERLOAD_SUFFIX
+
+
+def versions_of_overload(name: str, data: bytes) -> list[tuple[str, str]]:
+    """What the implementation in a file of this name was made with. Raises DamagedEntry unless the file is whole and
+    named by its key."""
+    text = decode_text(data)
+    if text is None:
+        raise DamagedEntry("it is not what was stored")
+    key_text = text.partition("\n")[0]
+    if name != _file_name(key_text):
+        raise DamagedEntry("its name is not that of its key")
+    try:
+        return [(str(name), str(version)) for name, version in json.loads(key_text)["versions"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedEntry(f"its key lacks what it must have: {error!r}") from error

@@ -1,7 +1,8 @@
-"""Cache entries in a tar file, to carry to another machine. Before: warm.command. After: launch.cache.
+"""The cache's files in a tar file, to carry to another machine. Before: warm.command. After: launch.cache.
 
-An archive is a plain tar of entry files. What comes in is checked: whoever wrote the archive is trusted with machine
-code (as with any package), but damage and foreign files are refused, and names cannot lead out of the cache folder.
+An archive is a plain tar of them: kernels, and implementations of Numba's functions. What comes in is checked: whoever
+wrote the archive is trusted with machine code (as with any package), but damage and foreign files are refused, and
+names cannot lead out of the cache folder.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numba_gpucore.base.key import digest_key_text
-from numba_gpucore.launch.cache import ENTRY_SUFFIX, DiskCache
+from numba_gpucore.launch.cache import ENTRY_SUFFIX, OVERLOAD_SUFFIX, DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, check_entry
+from numba_gpucore.launch.overload_files import versions_of_overload
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ def export_entries(cache: DiskCache, path: Path) -> int:
     """Write every whole entry into a new tar file; how many. Raises OSError."""
     n_written = 0
     with tarfile.open(path, "w") as archive:
-        for entry in map(Path, cache.entries()):
+        for entry in map(Path, (*cache.entries(), *cache.overloads())):
             data = entry.read_bytes()
             if _objection_to(entry.name, data) is None:
                 member = tarfile.TarInfo(entry.name)
@@ -59,8 +61,11 @@ def import_entries(cache: DiskCache, path: Path) -> ImportReport:
 
 
 def _objection_to(name: str, data: bytes) -> str | None:
-    """Why a file is not an entry; None if it is: whole, and named by the digest of its key as `CacheKey.digest` is."""
+    """Why a file is none of the cache's; None if it is: whole, and named by the digest of its key."""
     try:
+        if name.endswith(OVERLOAD_SUFFIX):
+            versions_of_overload(name, data)
+            return None
         key_text = check_entry(data)
     except DamagedEntry as damage:
         return str(damage)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
+from numba_gpucore.launch.overload_files import versions_of_overload
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
@@ -50,17 +52,17 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
         required=True, metavar="ACTION"
     )
-    list_ = actions.add_parser("list", help="show every entry")
+    list_ = actions.add_parser("list", help="show what is in it")
     list_.add_argument("packages", nargs="*", metavar="PACKAGE", help="show what this package ships instead")
     list_.set_defaults(run=_list)
-    actions.add_parser("clear", help="delete every entry").set_defaults(run=_clear)
+    actions.add_parser("clear", help="delete all that is in it").set_defaults(run=_clear)
     verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
     verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
     verify.set_defaults(run=_verify)
-    export = actions.add_parser("export", help="write every entry into a tar file")
+    export = actions.add_parser("export", help="write all that is in it into a tar file")
     export.add_argument("file", type=Path, metavar="FILE")
     export.set_defaults(run=_export)
-    import_ = actions.add_parser("import", help="take the entries of a tar file that `export` wrote")
+    import_ = actions.add_parser("import", help="take what is in a tar file that `export` wrote")
     import_.add_argument("file", type=Path, metavar="FILE")
     import_.set_defaults(run=_import)
     warm = commands.add_parser("warm", help="compile kernels into the cache: declared signatures and lists `warm=[…]`")
@@ -94,6 +96,7 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
         for path in map(Path, one.entries()):
             status |= _list_entry(path)
+        status |= _list_overloads(one)
     return status
 
 
@@ -112,14 +115,41 @@ def _list_entry(path: Path) -> int:
         header = read_header(data)[0]
         key = json.loads(header["key"])
         what = f"{key['kernel_name']}({', '.join(key['signature'])})  {key['backend']} {key['arch']}"
-        versions = ", ".join(f"{name} {version}" for name, version in header.get("made_with", ()))
+        versions = _versions_text(header.get("made_with", ()))
         what += f"  made with {versions}" if versions else ""
         status = 0
     except (DamagedEntry, KeyError, TypeError, ValueError) as damage:
         what, status = f"{path.name} is damaged: {damage}", 1
-    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(path.stat().st_mtime))
-    print(f"{used} {len(data):>9} bytes  {what}")
+    print(_line(path.stat().st_mtime, len(data), what))
     return status
+
+
+def _list_overloads(cache: DiskCache) -> int:
+    """Print a line for all implementations of Numba's functions that were made with the same versions, and one for each
+    that is damaged; 1 if there are such."""
+    used: dict[str, list[os.stat_result]] = {}
+    status = 0
+    for path in map(Path, cache.overloads()):
+        try:
+            versions = _versions_text(versions_of_overload(path.name, path.read_bytes()))
+        except DamagedEntry as damage:
+            print(_line(path.stat().st_mtime, path.stat().st_size, f"{path.name} is damaged: {damage}"))
+            status = 1
+            continue
+        used.setdefault(versions, []).append(path.stat())
+    for versions, files in used.items():
+        last_used, nbytes = max(one.st_mtime for one in files), sum(one.st_size for one in files)
+        what = f"{len(files)} implementations of Numba's functions  made with {versions}"
+        print(_line(last_used, nbytes, what))
+    return status
+
+
+def _versions_text(versions: Sequence[Sequence[str]]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions)
+
+
+def _line(used_s: float, nbytes: int, what: str) -> str:
+    return f"{time.strftime('%Y-%m-%d %H:%M', time.localtime(used_s))} {nbytes:>9} bytes  {what}"
 
 
 def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:

@@ -42,6 +42,7 @@ archs = ["{THIS}", "{OTHER}", "sm_80", "msl3.1"]
 """
 
 KERNELS = """
+import os
 import numba_metal
 import numba_ptxplus
 from smoothing.overloads import third
@@ -50,6 +51,10 @@ from smoothing.overloads import third
 def scale(x, factor):
     i = numba_metal.grid(1)
     x[i] *= factor
+
+if "IMPORT_LOG" in os.environ:
+    with open(os.environ["IMPORT_LOG"], "a") as log:
+        print(__name__, file=log)
 
 @numba_ptxplus.jit(warm=["void(float32[::1], float32[::1])"])
 def smooth(x, out):
@@ -144,14 +149,10 @@ BUILD_WHEEL = (
 
 
 def build(project: Path, plugin_folder: Path) -> str:
-    """What pip prints when it has built the wheel into project/dist."""
-    return run(
-        *BUILD_WHEEL,
-        "dist",
-        ".",
-        cwd=project,
-        variables={"PYTHONPATH": os.pathsep.join((str(ROOT), str(plugin_folder)))},
-    )
+    """What pip prints when it has built the wheel into project/dist. imports.log tells of imports of the kernels."""
+    path = os.pathsep.join((str(ROOT), str(plugin_folder)))
+    variables = {"PYTHONPATH": path, "IMPORT_LOG": str(project / "imports.log")}
+    return run(*BUILD_WHEEL, "dist", ".", cwd=project, variables=variables)
 
 
 @pytest.fixture(scope="module")
@@ -205,6 +206,11 @@ from numba_gpucore.warm.command import main
 
 sys.exit(main("numba_metal", ["cache", "verify", "smoothing.kernels"]))
 """
+
+
+def test_kernels_are_compiled_once_for_a_wheel(wheel: Path) -> None:
+    """pip asks for metadata first, then for the wheel."""
+    assert (wheel.parent.parent / "imports.log").read_text() == "smoothing.kernels\n"
 
 
 def test_another_platform_finds_its_kernels(installed_python: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Hole, Site, Text
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.launch.cache import DiskCache
-from numba_gpucore.launch.entry_file import MAGIC, _digest, encode_entry
+from numba_gpucore.launch.entry_file import MAGIC, DamagedEntry, _digest, encode_entry
+from numba_gpucore.launch.overload_files import OverloadFiles, versions_of_overload
 
 ARG_TYPES = (ArrayType(ScalarType("float32", 4), 1, "C"), ScalarType("int64", 8))
 KEY = CacheKey(
@@ -161,19 +162,31 @@ def test_texts_are_remembered_once_and_damaged_ones_computed_again(cache):
         "first\nsecond"
     ] * 3
     assert len(computed) == 1
-    (path,) = Path(cache.folder).glob("*.txt")
+    (path,) = Path(cache.folder).glob("*.gputext")
     for damage in (b"", path.read_bytes()[:-1], path.read_bytes() + b"x", b"\xff\x00", b"no digest\nfirst"):
         path.write_bytes(damage)
-        assert cache.recall("a") is None
+        assert cache.recall(path.name) is None
         assert cache.remember("a", lambda: "first") == "first"
 
 
 def test_what_dead_processes_left_is_cleared(cache):
     cache.store(KEY, ARTIFACT)
-    for name in ("0123.tmp", f"{KEY.digest}.lock"):
+    for name in ("0123.gputemporary", f"{KEY.digest}.gpulock"):
         (Path(cache.folder) / name).touch()
     assert cache.clear() == 1
     assert list(Path(cache.folder).iterdir()) == []
+
+
+def test_what_others_keep_in_the_folder_stays(cache):
+    """NUMBA_CACHE_DIR may be any folder, and Numba keeps its own files there."""
+    Path(cache.folder).mkdir(mode=0o700)
+    names = ["notes.txt", "0123.tmp", "poetry.lock", "kernel.nbi", "a.gpukernel.bak"]
+    for name in names:
+        (Path(cache.folder) / name).touch()
+        os.utime(Path(cache.folder) / name, (0, 0))
+    cache.store(KEY, ARTIFACT)
+    assert cache.clear() == 1
+    assert sorted(path.name for path in Path(cache.folder).iterdir()) == sorted(names)
 
 
 def test_folder_in_place_of_an_entry_is_a_miss(cache):
@@ -232,9 +245,40 @@ def test_least_recently_used_entry_goes_first(tmp_path):
     assert [cache.find(key, ARG_TYPES).artifact is not None for key in keys] == [True, False, True, True]
 
 
+def test_implementations_count_and_go_as_kernels_do(tmp_path):
+    """Those of other versions are never found, so they grow old and go first."""
+    cache = DiskCache(str(tmp_path), max_nbytes=3 * len(GOOD))
+    store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
+    older = OverloadFiles((cache,), own_source=lambda: "source of last year", keeps=True)
+    text = "x" * (len(GOOD) * 9 // 10)
+    older.keep("sum", text)
+    store.keep("sum", text)
+    cache.store(KEY, ARTIFACT)
+    for age, path in enumerate((*cache.overloads(), *cache.entries())):
+        os.utime(path, (1000 + age, 1000 + age))
+    assert store.find("sum") == text
+    store.keep("max", text)
+    assert older.find("sum") is None
+    assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
+    assert (store.find("sum"), store.find("max")) == (text, text)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= cache.max_nbytes
+
+
+def test_an_implementation_under_another_name_is_not_found(cache):
+    store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
+    store.keep("sum", "text of sum")
+    (of_sum,) = cache.overloads()
+    store.keep("max", "text of max")
+    (of_max,) = set(cache.overloads()) - {of_sum}
+    os.replace(of_sum, of_max)
+    assert store.find("max") is None
+    with pytest.raises(DamagedEntry, match="its name is not that of its key"):
+        versions_of_overload(Path(of_max).name, Path(of_max).read_bytes())
+
+
 def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
     Path(cache.folder).mkdir(mode=0o700)
-    lock = Path(cache.folder) / (KEY.digest + ".lock")
+    lock = Path(cache.folder) / (KEY.digest + ".gpulock")
     lock.touch()
     os.utime(lock, (1, 1))
     with cache.being_compiled(KEY, is_there=lambda: False):
@@ -244,10 +288,10 @@ def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
 
 def test_waiting_ends_when_the_entry_is_there(cache):
     Path(cache.folder).mkdir(mode=0o700)
-    (Path(cache.folder) / (KEY.digest + ".lock")).touch()
+    (Path(cache.folder) / (KEY.digest + ".gpulock")).touch()
     with cache.being_compiled(KEY, is_there=lambda: True):
         pass
-    assert (Path(cache.folder) / (KEY.digest + ".lock")).exists()  # it is the other process's
+    assert (Path(cache.folder) / (KEY.digest + ".gpulock")).exists()  # it is the other process's
 
 
 WRITER = """

@@ -107,7 +107,7 @@ def test_damaged_files_are_not_used(run: Run, filled: tuple[Path, list[str]], tm
     folder, _lines = filled
     copy = tmp_path / "numba-metal"
     copy.mkdir(mode=0o700)
-    for file in (folder / "numba-metal").glob("*_implementation.txt"):
+    for file in (folder / "numba-metal").glob("*.gpuoverload"):
         (copy / file.name).write_bytes(file.read_bytes()[:-20])
     result, error, functions = run(tmp_path, "use")
     assert (result, error) == (RESULT, ERROR)
@@ -116,7 +116,7 @@ def test_damaged_files_are_not_used(run: Run, filled: tuple[Path, list[str]], tm
 
 def test_files_name_no_place_of_this_machine(filled: tuple[Path, list[str]]) -> None:
     folder, _lines = filled
-    files = list((folder / "numba-metal").glob("*_implementation.txt"))
+    files = list((folder / "numba-metal").glob("*.gpuoverload"))
     assert files
     for file in files:
         digest, text = file.read_text().split("\n", 1)

@@ -11,7 +11,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import pytest
+
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.warm.command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,6 +96,39 @@ def test_import_refuses_what_is_no_whole_entry_of_that_name(command: Command, tm
     assert status == 1
     assert output.count("refused: ") == len(foreign) and "took 0 entries" in output
     assert not list(tmp_path.glob("other/*")) and not (tmp_path / entry.name).exists()
+
+
+def test_implementations_are_listed_carried_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `warm` without a module makes them; here three texts, one of which is cut off."""
+
+    def act_here(*arguments: str, folder: str = "cache") -> tuple[int, str]:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / folder))
+        status = main("numba_metal", ["cache", *arguments])
+        output = capsys.readouterr()
+        return status, output.out + output.err
+
+    cache = DiskCache(str(tmp_path / "cache"))
+    store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
+    for name in ("sum", "max", "min"):
+        store.keep(name, f"text of {name}")
+    damaged = Path(cache.overloads()[0])
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    status, listing = act_here("list")
+    assert status == 1
+    assert f"{damaged.name} is damaged: it is not what was stored" in listing
+    assert "2 implementations of Numba's functions  made with " in listing and f"numba {numba.__version__}" in listing
+    archive = str(tmp_path / "all.tar")
+    assert act_here("export", archive) == (0, f"wrote 2 entries to {archive}\n")
+    status, output = act_here("import", archive, folder="other")
+    assert (status, output) == (0, f"took 2 entries into {tmp_path / 'other'}\n")
+    other = OverloadFiles((DiskCache(str(tmp_path / "other")),), own_source=lambda: "source")
+    assert sorted(filter(None, map(other.find, ("sum", "max", "min")))) == sorted(
+        filter(None, map(store.find, ("sum", "max", "min")))
+    )
+    assert act_here("clear") == (0, f"deleted 3 entries of {cache.folder}\n")
+    assert list(Path(cache.folder).iterdir()) == []
 
 
 def test_import_of_what_is_no_archive(command: Command, tmp_path: Path) -> None:
@@ -195,5 +233,5 @@ def test_processes_that_start_on_an_empty_folder(command: Command, tmp_path: Pat
         children = list(pool.map(lambda _: command("-c", RACER), range(20)))
     assert [child.returncode for child in children] == [0] * 20, [child.stderr for child in children]
     assert sum(int(child.stdout) for child in children) in (1, 2)
-    assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".gpukernel", ".txt"]
+    assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".gpukernel", ".gputext"]
     assert act(command, "verify", "kernels") == (0, "1 found, 0 missing\n")
