@@ -26,9 +26,13 @@ class UFuncNames:
         """
         return self._call("vectorize", ftylist_or_function, **keywords)
 
-    def guvectorize(self, ftylist: Any, signature: str, **keywords: Any) -> Any:
-        """A function of parts of arrays as one of arrays: `@guvectorize(["void(f4[:], f4[:])"], "(n)->()")`."""
-        return self._call("guvectorize", ftylist, signature, **keywords)
+    def guvectorize(self, *ftylist_and_signature: Any, **keywords: Any) -> Any:
+        """A function of parts of arrays as one of arrays: `@guvectorize(["void(f4[:], f4[:])"], "(n)->()")`.
+
+        Without the list of signatures, as `@guvectorize("(n)->()")`, each call gives inputs and outputs, whose types
+        decide what is compiled.
+        """
+        return self._call("guvectorize", *ftylist_and_signature, **keywords)
 
     def reduce(self, functor: Callable[..., Any]) -> Any:
         """A function of two numbers as one that reduces 1-D arrays: `reduce(f)(array, size, res, init, stream)`."""

@@ -1,4 +1,5 @@
-"""Which declared signature fits a call. Before: dtypes of arguments. After: the kernel of that signature."""
+"""Which declared signature fits a call, and which types decide where none is declared. Before: arguments. After: the
+kernel of that signature."""
 
 from __future__ import annotations
 
@@ -23,6 +24,22 @@ def element_dtype(type_: Any) -> np.dtype:
     if not isinstance(element, ScalarType):
         raise OptionError(f"a ufunc works on numbers and arrays of numbers, not on {type_}")
     return dtype_of(element)
+
+
+def given_dtypes(arguments: Sequence[Any], weak_numbers: bool) -> Dtypes:
+    """Types as numbers and arrays have them. weak_numbers: Python's floats and complex numbers take that of the other
+    arguments (NEP 50), and are in single precision where that is no float."""
+    if not weak_numbers:
+        return tuple(map(dtype_of_value, arguments))
+    strong = [dtype_of_value(one) for one in arguments if type(one) not in (float, complex)]
+    return tuple(
+        _weak_dtype(one, strong) if type(one) in (float, complex) else dtype_of_value(one) for one in arguments
+    )
+
+
+def _weak_dtype(number: float | complex, strong: Sequence[np.dtype]) -> np.dtype:
+    single = np.dtype(np.complex64 if isinstance(number, complex) else np.float32)
+    return np.result_type(single if not any(one.kind in "fc" for one in strong) else np.result_type(*strong), number)
 
 
 def choose_signature(

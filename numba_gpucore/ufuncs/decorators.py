@@ -66,7 +66,9 @@ class GUFuncBuilder:
     ):
         if writable_args:
             raise OptionError("writable_args are not supported: give outputs in the layout instead")
-        self._arguments = (py_func, platform, _gufunc_options(cache, targetoptions or {}), CoreLayout.parse(signature))
+        options = dict(targetoptions or {})
+        self._is_dynamic = options.pop("is_dynamic", False)
+        self._arguments = (py_func, platform, _gufunc_options(cache, options), CoreLayout.parse(signature))
         self._identity = identity
         self._signatures: list[Signature] = []
 
@@ -74,11 +76,14 @@ class GUFuncBuilder:
         self._signatures.append(parse_function_signature(sig))
 
     def disable_compile(self) -> None:
-        """Nothing to do: a gufunc takes its declared signatures only."""
+        """Nothing to do: a gufunc with signatures takes no others."""
 
     def build_ufunc(self) -> GUFunc:
-        if not self._signatures:
-            raise OptionError("guvectorize needs at least one signature, such as 'void(float32[:], float32[:])'")
+        if not self._signatures and not self._is_dynamic:
+            raise OptionError(
+                "guvectorize needs at least one signature, such as 'void(float32[:], float32[:])'; without a list of "
+                "them, as in @guvectorize('(n)->(n)'), types decide when it is called"
+            )
         return GUFunc(*self._arguments, self._signatures, self._identity)
 
 
@@ -102,14 +107,23 @@ def vectorize(platform: Platform, ftylist_or_function: Any = (), target: str = "
     return decorate
 
 
-def guvectorize(platform: Platform, ftylist: Any, signature: str, target: str = "", **keywords: Any) -> Any:
-    """`@guvectorize([signatures], "(m,n),(n)->(m)")`: a GUFunc.
+def guvectorize(platform: Platform, *ftylist_and_layout: Any, target: str = "", **keywords: Any) -> Any:
+    """`@guvectorize([signatures], "(m,n),(n)->(m)")`, `@guvectorize("(m,n),(n)->(m)")`: a GUFunc.
 
-    Raises OptionError, a TypeError, for unknown options and for signatures that return something; ValueError and
-    NameError for bad layouts.
+    Signatures are compiled now; without a list of them, each combination of types of inputs and outputs is when it is
+    first used. Raises OptionError, a TypeError, for unknown options and for signatures that return something;
+    ValueError and NameError for bad layouts.
     """
     _require_target(platform, target)
-    signatures = [ftylist] if isinstance(ftylist, str) else list(ftylist)
+    if len(ftylist_and_layout) not in (1, 2):
+        raise OptionError(
+            f"guvectorize takes a layout, or signatures and a layout, not {len(ftylist_and_layout)} arguments"
+        )
+    *ftylist, signature = ftylist_and_layout
+    if not isinstance(signature, str):
+        raise OptionError(f"the layout of a gufunc is a text such as '(m,n),(n)->(m)', not {signature!r}")
+    signatures = [one for types in ftylist for one in ([types] if isinstance(types, str) else types)]
+    keywords.setdefault("is_dynamic", not ftylist)
     writable_args = keywords.pop("writable_args", ())
 
     def decorate(py_func: Callable[..., Any]) -> GUFunc:
@@ -153,7 +167,6 @@ def _ufunc_options(platform: Platform, cache: bool | None, options: dict[str, An
 
 
 def _gufunc_options(cache: bool | None, options: dict[str, Any]) -> KernelOptions:
-    options = {name: value for name, value in options.items() if name != "is_dynamic"}
     if not options.pop("nopython", True):
         raise OptionError("nopython flag must be True")
     unknown = [name for name in options if name not in _OPTIONS]

@@ -5,6 +5,7 @@ After: launch.kernel. One thread computes one part.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
@@ -14,6 +15,7 @@ import numpy as np
 
 from numba_gpucore.base.argtypes import ArgType, ArrayType
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.dtypes import Signature
@@ -25,10 +27,10 @@ from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes
 from numba_gpucore.launch.streams import Stream, check_stream
 from numba_gpucore.ufuncs.core_layout import CoreLayout
-from numba_gpucore.ufuncs.declared import Dtypes, choose_signature, element_dtype, require_count
+from numba_gpucore.ufuncs.declared import Dtypes, choose_signature, element_dtype, given_dtypes, require_count
 from numba_gpucore.ufuncs.loops import broadcast_shapes, broadcast_strides, dense_strides, memory_order, merge_axes
 from numba_gpucore.ufuncs.operands import Operands, Result, is_on_device, is_scalar, shape_of
-from numba_gpucore.ufuncs.sources import NUMBER, Parameter, part_kernel
+from numba_gpucore.ufuncs.sources import NUMBER, Kind, Parameter, part_kernel
 from numba_gpucore.ufuncs.vectorize import as_numpy_does, compile_usual, launch_loop, loop_kernel
 
 
@@ -45,7 +47,8 @@ class GUFunc:
     """What `guvectorize` makes of a function that fills its last arguments; call it with the inputs, or with all.
 
     Loop axes are broadcast; `out=` takes the results; with `stream=` the call does not wait for the device. Results are
-    device arrays if any argument is one.
+    device arrays if any argument is one. Without declared signatures, one is added for each new combination of types of
+    inputs and outputs, which must all be given then.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class GUFunc:
         platform: Platform,
         options: KernelOptions,
         layout: CoreLayout,
-        signatures: Sequence[Signature],
+        signatures: Sequence[Signature] = (),
         identity: Any = None,
     ):
         functools.update_wrapper(self, py_func)
@@ -70,7 +73,7 @@ class GUFunc:
         self._versions: dict[Dtypes, PartVersion] = {}
         self._kernels: dict[tuple[Any, ...], Kernel] = {}
         for signature in signatures:
-            self._add(signature)
+            self._declare(signature)
 
     def __repr__(self) -> str:
         return f"<gufunc '{self.py_func.__name__}' {self.signature} of {self.platform.target.package}>"
@@ -84,13 +87,21 @@ class GUFunc:
         return str(self.layout)
 
     @property
+    def types(self) -> list[str]:
+        """The signatures, in NumPy's letters ("ff->f")."""
+        return [
+            f"{''.join(one.char for one in version.inputs)}->{''.join(one.char for one in version.outputs)}"
+            for version in self._versions.values()
+        ]
+
+    @property
     def kernels(self) -> list[Kernel]:
         """Kernels made so far, one for each signature and number of loop axes."""
         return list(self._kernels.values())
 
     # Signatures -----------------------------------------------------------------------------------------------------
 
-    def _add(self, signature: Signature) -> None:
+    def _declare(self, signature: Signature) -> None:
         """Compile the usual kernel of a declared signature, so that what is wrong with it shows there."""
         name = self.py_func.__name__
         if signature.result is not None:
@@ -99,18 +110,41 @@ class GUFunc:
                 f"return type; '{name}' must store results in its last arguments"
             )
         require_count(name, signature, self.nargs)
-        axes = (*self.layout.inputs, *self.layout.outputs)
         parameters = tuple(
             self._parameter(number, type_, len(core))
-            for number, (type_, core) in enumerate(zip(signature.args, axes, strict=True))
+            for number, (type_, core) in enumerate(zip(signature.args, self._axes, strict=True))
         )
         dtypes = tuple(map(element_dtype, signature.args))
         version = PartVersion(dtypes[: self.nin], dtypes[self.nin :], parameters)
         self._versions[version.inputs] = version
         dense: list[ArgType] = [
-            ArrayType(element_type(dtype), 1 + len(core), "C") for dtype, core in zip(dtypes, axes, strict=True)
+            ArrayType(element_type(dtype), 1 + len(core), "C") for dtype, core in zip(dtypes, self._axes, strict=True)
         ]
         compile_usual(self._kernel(version, parameters, 1, tuple(dense)))
+
+    @property
+    def _axes(self) -> tuple[tuple[str, ...], ...]:
+        """Core axes of inputs and outputs."""
+        return (*self.layout.inputs, *self.layout.outputs)
+
+    def _version_for(self, inputs: Sequence[Any], outs: Sequence[Any]) -> PartVersion:
+        name = self.py_func.__name__
+        if self._signatures:
+            return self._versions[choose_signature(name, tuple(self._versions), inputs, "same_kind")]
+        if any(one is None for one in outs):
+            raise TypeError(
+                f"gufunc '{name}' has no declared signatures: the types of its outputs decide too, so give them, as "
+                f"{name}({', '.join(inspect.signature(self.py_func).parameters)}) or out="
+            )
+        weak = has_weak_literals(self.platform.target, self._options)
+        dtypes = (*given_dtypes(inputs, weak), *(one.dtype for one in outs))
+        if dtypes not in self._versions:
+            kinds: list[Kind] = ["part" if core else "element" for core in self.layout.inputs]
+            kinds += ["part" if core else "cell" for core in self.layout.outputs]
+            self._versions[dtypes] = PartVersion(
+                dtypes[: self.nin], dtypes[self.nin :], tuple(Parameter(kind) for kind in kinds)
+            )
+        return self._versions[dtypes]
 
     def _parameter(self, number: int, type_: ArgType, n_core: int) -> Parameter:
         ndim = type_.ndim if isinstance(type_, ArrayType) else 0
@@ -126,7 +160,7 @@ class GUFunc:
     def _kernel(
         self, version: PartVersion, parameters: tuple[Parameter, ...], n_axes: int, usual: ArgTypes | None = None
     ) -> Kernel:
-        key = (version.inputs, parameters, n_axes)
+        key = (version, parameters, n_axes)
         if key not in self._kernels:
             function = part_kernel(self.py_func, parameters, n_axes, {"core": self._core})
             self._kernels[key] = loop_kernel(function, self.platform, self._options, usual)
@@ -142,7 +176,7 @@ class GUFunc:
         operands = Operands(self.platform, on)
         taken = [operands.take(value) for value in given]
         outs = [None if one is None else operands.take(one) for one in outs]
-        version = self._versions[choose_signature(self.py_func.__name__, tuple(self._versions), taken, "same_kind")]
+        version = self._version_for(taken, outs)
         inputs = [self._convert(*one) for one in zip(taken, version.inputs, version.parameters, strict=False)]
         loop_shapes, cores = self.layout.split_shapes([shape_of(one) for one in inputs])
         shape = self._loop_shape(loop_shapes, self._loops_of(outs, cores))
@@ -238,8 +272,7 @@ class GUFunc:
         stream: Stream | None,
     ) -> None:
         values = [*map(operands.settle, inputs), *(one.array for one in results)]
-        axes = (*self.layout.inputs, *self.layout.outputs)
-        arrays = [(one, len(core)) for one, core in zip(values, axes, strict=True) if not is_scalar(one)]
+        arrays = [(one, len(core)) for one, core in zip(values, self._axes, strict=True) if not is_scalar(one)]
         strides = [
             broadcast_strides(one.shape[: one.ndim - n], one.strides[: one.ndim - n], shape) for one, n in arrays
         ]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.argtypes import ArgType, ArrayType
+from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.dtypes import Signature
@@ -28,7 +29,14 @@ from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.streams import Stream, check_stream
-from numba_gpucore.ufuncs.declared import Dtypes, choose_signature, conversion_to, element_dtype, require_count
+from numba_gpucore.ufuncs.declared import (
+    Dtypes,
+    choose_signature,
+    conversion_to,
+    element_dtype,
+    given_dtypes,
+    require_count,
+)
 from numba_gpucore.ufuncs.loops import (
     broadcast_shapes,
     broadcast_strides,
@@ -36,7 +44,7 @@ from numba_gpucore.ufuncs.loops import (
     memory_order,
     merge_axes,
 )
-from numba_gpucore.ufuncs.operands import Operands, Result, dtype_of_value, is_on_device, is_scalar, shape_of
+from numba_gpucore.ufuncs.operands import Operands, Result, is_on_device, is_scalar, shape_of
 from numba_gpucore.ufuncs.reduction import Reduce
 from numba_gpucore.ufuncs.sources import ELEMENT, NUMBER, Parameter, element_kernel
 
@@ -148,7 +156,7 @@ class UFunc:
     def _version_for(self, arguments: Sequence[Any]) -> Version:
         if self._signatures:
             return self._versions[choose_signature(self.py_func.__name__, tuple(self._versions), arguments)]
-        given = tuple(map(dtype_of_value, arguments))
+        given = given_dtypes(arguments, has_weak_literals(self.platform.target, self._options))
         return self._versions.get(given) or self._add_version(given, None)
 
     def _kernel(

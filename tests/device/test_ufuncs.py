@@ -230,6 +230,54 @@ def test_numbers_and_several_outputs(gpu) -> None:
         np.testing.assert_array_equal(total, want.sum(axis=1).astype(np.float32), strict=True)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.complex64])
+def test_gufunc_without_signatures(gpu, dtype) -> None:
+    """One version for each combination of types of inputs and outputs; a number is of the type that it has."""
+
+    @gpu.guvectorize("(n),()->(n),()")
+    def scale(x, factor, scaled, total):
+        total[0] = 0
+        for i in range(x.shape[0]):
+            scaled[i] = x[i] * factor
+            total[0] += scaled[i]
+
+    x = np.arange(12).reshape(4, 3).astype(dtype)
+    room, total = np.zeros_like(x), np.zeros(4, np.complex64)
+    assert scale(x, 3, room, total)[0] is room
+    np.testing.assert_array_equal(room, 3 * x)
+    np.testing.assert_array_equal(total, 3 * x.sum(axis=1))
+    rooms = gpu.to_device(np.zeros_like(x)), gpu.to_device(np.zeros(4, np.complex64))
+    scale(gpu.to_device(x), np.array([1, 2, 3, 4], dtype), out=rooms)
+    np.testing.assert_array_equal(rooms[0].copy_to_host(), x * np.array([[1], [2], [3], [4]], dtype))
+    char = np.dtype(dtype).char
+    assert scale.types == [f"{char}l->{char}F", f"{char}{char}->{char}F"]
+    with pytest.raises(
+        TypeError, match=r"the types of its outputs decide too, so give them, as scale\(x, factor, scaled,"
+    ):
+        scale(x, 3)
+
+
+def test_pythons_numbers_without_signatures(gpu) -> None:
+    """Where literals are weak, floats take the type of the other arguments; for numba.cuda they are float64."""
+
+    @gpu.vectorize
+    def multiply(x, y):
+        return x * y
+
+    @gpu.guvectorize("(n),()->(n)")
+    def scale(x, factor, out):
+        for i in range(x.size):
+            out[i] = x[i] * factor
+
+    is_weak = gpu.target == "metal"
+    for x, weak in ((floats(4).astype(np.int32), np.float32), (floats(4).astype(np.float16), np.float16)):
+        result = multiply(x, 2.5)
+        assert result.dtype == (weak if is_weak else np.float64)
+        np.testing.assert_array_equal(result, x.astype(result.dtype) * 2.5)
+        np.testing.assert_array_equal(scale(x, 2.5, np.zeros(4, result.dtype)), result)
+    assert multiply(floats(4), 1j).dtype == (np.complex64 if is_weak else np.complex128)
+
+
 def test_a_number_where_the_function_takes_an_array(gpu) -> None:
     @gpu.guvectorize(["void(int32[:], int32[:], int32[:])"], "(n),()->(n)")
     def add(x, y, out):

@@ -169,6 +169,12 @@ def test_wrong_gufuncs_are_told() -> None:
         numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", nopython=False)(function)
     with pytest.raises(TypeError, match="at least one signature"):
         numba_metal.guvectorize([], "(n)->(n)")(function)
+    with pytest.raises(TypeError, match="takes a layout, or signatures and a layout, not 3 arguments"):
+        numba_metal.guvectorize([], "(n)->(n)", "metal")
+    with pytest.raises(TypeError, match=r"the layout of a gufunc is a text .*, not \['void"):
+        numba_metal.guvectorize(["void(int32[:], int32[:])"])
+    with pytest.raises(TypeError, match="writable_args are not supported"):
+        numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", writable_args=(0,))(function)
 
 
 NUMBA_DECORATORS = """
@@ -184,10 +190,14 @@ def add(a, b):
 def first(a, b):
     b[0] = a[0]
 
+@guvectorize("(n)->()", target="{target}")
+def last(a, b):
+    b[0] = a[a.size - 1]
+
 import numba_metal, numba_ptxplus        # which register once more
 vectorize([float32(float32)], target="{target}")(lambda x: x)
 x = np.arange(6, dtype=np.float32).reshape(2, 3)
-print(add(x, 1).tolist(), first(x).tolist(), add)
+print(add(x, 1).tolist(), first(x).tolist(), last(x, np.zeros(2, np.float32)).tolist(), add)
 """
 
 
@@ -203,4 +213,4 @@ print(add(x, 1).tolist(), first(x).tolist(), add)
 def test_numbas_own_decorators(target: str, setup: str, package: str, run_python: Runner) -> None:
     program = NUMBA_DECORATORS.format(target=target, setup=setup)
     output = run_python("-c", program, NUMBA_METAL_DEVICE="cpu", NUMBA_PTXPLUS_DEVICE="cpu").stdout
-    assert output == f"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] [0.0, 3.0] <ufunc 'add' of {package}>\n"
+    assert output == f"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] [0.0, 3.0] [2.0, 5.0] <ufunc 'add' of {package}>\n"
