@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -18,11 +18,11 @@ from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.overload_files import versions_of_overload
-from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.session import Session, default_session
 from numba_gpucore.launch.store import warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import export_entries, import_entries
-from numba_gpucore.warm.compile_modules import WarmReport, kernels_of, parse_task, run_tasks
+from numba_gpucore.warm.compile_modules import WarmReport, WarmTask, kernels_of, parse_task, run_tasks
 from numba_gpucore.warm.progress import ProgressBar
 from numba_gpucore.warm.workload import run_workload
 
@@ -41,11 +41,18 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
 
 
 def _make_parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"python -m {program}")
+    target = import_module(f"{program}.target").TARGET
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}",
+        description=(import_module(program).__doc__ or "").partition("\n")[0],
+        epilog=f"Environment: {target.device_variable} (auto, {', '.join(target.backends)}) chooses the device; "
+        "NUMBA_CACHE_DIR is the folder of compiled kernels, which are kept without `cache=True` where it is set.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     selftest = commands.add_parser("selftest", help="run kernels on this machine's device and compare with NumPy")
     selftest.add_argument("--cases", default=DEFAULT_CASES, metavar="MODULE", help="a module with all_cases()")
-    selftest.add_argument("--json", type=Path, default=Path(f"{program}_selftest.json"), metavar="FILE")
+    report = Path(f"{program}_selftest.json")
+    selftest.add_argument("--json", type=Path, default=report, metavar="FILE", help=f"where details go, else {report}")
     selftest.set_defaults(run=lambda _cache, options: run_selftest(program, options.cases, options.json))
     # command_line has taken it: what follows belongs to another program.
     commands.add_parser("run", help="run a numba.cuda program, unmodified, on this package")
@@ -101,7 +108,12 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
 
 
 def _shipped_with(package: str) -> DiskCache:
-    import_module(package)
+    try:
+        import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise FileNotFoundError(f"there is no package {package}") from error
     folder = warm_folder_of(package)
     if folder is None or not Path(folder).is_dir():
         raise FileNotFoundError(f"package {package} ships no compiled kernels")
@@ -161,19 +173,31 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
     """Look up what `warm` would compile. Compiles nothing."""
     session = default_session()
     session.defers_declared = True
-    n_hits, n_misses = 0, 0
+    n_hits, n_misses, n_failures = 0, 0, 0
     for task in map(parse_task, options.modules):
-        for kernel in kernels_of(task.module, task.kernel):
-            arch = session.current_device(kernel.platform).arch
-            for types in kernel.types_to_warm():
-                reason = session.store.reason_to_compile(*kernel.request_for_arch(arch, types))
-                n_hits += reason is None
-                n_misses += reason is not None
-                if reason is not None:
-                    name = f"{task.module}:{kernel.py_func.__qualname__}"
-                    print(f"miss: {name}({', '.join(map(str, types))}): {reason}")
+        try:
+            reasons = list(_reasons_to_compile(session, task))
+        except Exception as error:
+            # Any error of the user's module; the other modules go on, as those of `warm`.
+            print(f"{task.name}: {type(error).__name__}: {error}", file=sys.stderr)
+            n_failures += 1
+            continue
+        for name, reason in reasons:
+            n_hits += reason is None
+            n_misses += reason is not None
+            if reason is not None:
+                print(f"miss: {task.module}:{name}: {reason}")
     print(f"{n_hits} found, {n_misses} missing")
-    return 1 if n_misses else 0
+    return 1 if n_misses or n_failures else 0
+
+
+def _reasons_to_compile(session: Session, task: WarmTask) -> Iterator[tuple[str, str | None]]:
+    """The name of each signature of a task's kernels, and why it would be compiled; None if it would be found."""
+    for kernel in kernels_of(task.module, task.kernel):
+        arch = session.current_device(kernel.platform).arch
+        for types in kernel.types_to_warm():
+            name = f"{kernel.py_func.__qualname__}({', '.join(map(str, types))})"
+            yield name, session.store.reason_to_compile(*kernel.request_for_arch(arch, types))
 
 
 def _export(cache: DiskCache, options: argparse.Namespace) -> int:

@@ -64,6 +64,28 @@ def test_verify_tells_a_miss_from_a_hit_and_keeps_nothing(command: Command, tmp_
     assert act(command, "verify", "kernels") == (0, "1 found, 0 missing\n")
 
 
+def test_verify_tells_what_is_wrong_with_a_module_and_goes_on(command: Command) -> None:
+    assert command("-c", "import kernels").returncode == 0
+    status, output = act(command, "verify", "nowhere", "kernels:missing", "kernels")
+    assert status == 1
+    assert "nowhere: ModuleNotFoundError: No module named 'nowhere'\n" in output
+    assert "kernels:missing: ValueError: kernels has no kernel 'missing'; its kernels are: scale\n" in output
+    assert "1 found, 0 missing\n" in output
+
+
+def test_list_of_a_package_that_is_not_there(command: Command) -> None:
+    assert act(command, "list", "nowhere") == (1, "numba_metal: there is no package nowhere\n")
+
+
+@pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
+def test_help_tells_what_the_package_is_and_what_the_environment_chooses(package: str, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(package, ["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert ended.value.code == 0
+    assert "Numba kernels on" in text and f"{package.upper()}_DEVICE (auto, " in text and "NUMBA_CACHE_DIR" in text
+
+
 def test_entries_are_listed_carried_and_deleted(command: Command, tmp_path: Path) -> None:
     assert command("-c", "import kernels").returncode == 0
     assert act(command, "verify", "kernels:scale") == (0, "1 found, 0 missing\n")
