@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -171,7 +172,39 @@ def test_pytest_plugin(package: str, way: str, run_python: Runner, tmp_path: Pat
     assert "1 passed" in run_python(*command).stdout
 
 
-def test_jupyter_extension(run_python: Runner) -> None:
-    """`%load_ext numba_metal` calls this function (IPython, "Writing extensions")."""
-    code = "import numba_metal; numba_metal.load_ipython_extension(None); from numba import cuda; print(cuda.__name__)"
-    assert run_python("-c", code).stdout == "numba_metal\n"
+NOTEBOOK = """
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+for cell in (
+    "%load_ext {package}",
+    "import numpy as np\\nfrom numba import cuda\\nprint(cuda.__name__)",
+    "@cuda.jit\\ndef store(x, i):\\n    j = i + 1\\n    x[j] = 7\\n    print('stored', i)\\nx = np.zeros(3, np.float32)",
+    "store[1, 1](x, 0)\\nx.tolist()",
+    "store[1, 1](x, 5)",
+    "%reload_ext {package}",
+    "@cuda.jit\\ndef store(x, i):\\n    x[i] = 8\\nstore[1, 1](x, 0)\\nx.tolist()",
+    "import subprocess, sys",
+    "!{{sys.executable}} -c 'from numba import cuda; print(cuda.__name__)'",
+):
+    result = shell.run_cell(cell, store_history=True)
+    print("->", result.result, type(result.error_in_exec).__name__)
+"""
+
+
+@pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
+def test_jupyter_extension(package: str, run_python: Runner, tmp_path: Path) -> None:
+    """Cells as a notebook's shell runs them: kernels defined in them, changed, failing at a line of theirs."""
+    environment = {"IPYTHONDIR": str(tmp_path), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu"}
+    output = run_python("-c", NOTEBOOK.format(package=package), **environment).stdout
+    output = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    ends = [line for line in output.splitlines() if line.startswith("-> ")]
+    nothing = "-> None NoneType"
+    assert ends == [
+        nothing, nothing, nothing, "-> [0.0, 7.0, 0.0] NoneType", "-> None IndexError", nothing,
+        "-> [8.0, 7.0, 0.0] NoneType", nothing, nothing,
+    ]  # fmt: skip
+    assert output.count(f"{package}\n") == 2
+    assert "stored 0" in output and "stored 5" not in output
+    error = output[output.index("IndexError") :]
+    assert "----> 4     x[j] = 7" in error and "IndexError: index 6 is out of bounds for axis 0 with size 3" in error
