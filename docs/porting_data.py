@@ -130,7 +130,7 @@ DIFFERENCES: dict[str, str] = {
     "cg": "`this_grid().sync()` is refused for Metal, which has no barrier for a grid. A kernel that asks for its grid "
     "and never waits is launched as any other",
     "nanosleep": "a hint; does nothing on Metal",
-    "float64": 'Metal has no float64: README.md, "Numbers", tells the ways out',
+    "float64": 'Metal has no float64: README.md, "Numbers on Metal", tells the ways out',
     "complex128": "as float64",
     "atomic": "64-bit integers are refused for Metal",
     **dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Arrays as `__cuda_array_interface__` describes them. Before: an array object. After: launch.foreign, compile.
+"""Arrays as `__cuda_array_interface__` describes them. Before: an array object. After: launch, compile.
 
 Source: the CUDA Array Interface, version 3 (numba.readthedocs.io, "CUDA Array Interface").
 """

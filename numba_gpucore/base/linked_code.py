@@ -12,6 +12,11 @@ KIND_OF_SUFFIX = {
 }  # fmt: skip
 
 
+def suffixes_of(kind: str) -> tuple[str, ...]:
+    """The suffixes of files of that kind."""
+    return tuple(suffix for suffix, one in KIND_OF_SUFFIX.items() if one == kind)
+
+
 @dataclass(frozen=True)
 class LinkedCode:
     """The content of a file. Its text, which stands in cache keys, has a digest of the content."""

@@ -79,17 +79,27 @@ def _normalise(name: str, value: Any) -> Any:
     if name == "float64" and value not in (None, *FLOAT64_CHOICES):
         raise OptionError(f"float64 must be {' or '.join(map(repr, FLOAT64_CHOICES))}, not {value!r}")
     if name == "launch_bounds" and value is not None:
-        return _check_launch_bounds((value,) if isinstance(value, int) else tuple(value))
+        return _check_launch_bounds(tuple(value) if isinstance(value, (tuple, list)) else (value,))
+    if name == "max_registers" and value is not None and not _is_count(value):
+        raise OptionValueError(f"max_registers must be a whole number from 1 on, not {value!r}")
+    if name in ("boundscheck", "cache"):
+        return None if value is None else bool(value)
     if name in ("device", "fastmath", "debug", "lineinfo", "weak_literals"):
         return bool(value)
     return value
 
 
-def _check_launch_bounds(bounds: tuple[int, ...]) -> tuple[int, ...]:
+def _check_launch_bounds(bounds: tuple[Any, ...]) -> tuple[int, ...]:
     """Source: PTX ISA, ".maxntid", ".minnctapersm", ".maxclusterrank"."""
     if not 1 <= len(bounds) <= 3:
         raise OptionValueError(
             f"Got {len(bounds)} launch bounds: {bounds}. launch_bounds takes one to three integers: threads a block, "
             "blocks a multiprocessor, blocks a cluster"
         )
+    if not all(map(_is_count, bounds)):
+        raise OptionValueError(f"launch_bounds must be whole numbers from 1 on, not {', '.join(map(repr, bounds))}")
     return bounds
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

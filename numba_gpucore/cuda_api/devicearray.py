@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import is_foreign_array
 from numba_gpucore.launch.arrays import DeviceArray
-from numba_gpucore.launch.foreign import is_foreign_array
 from numba_gpucore.launch.mapped import MappedArray
 
 

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from numba_gpucore.base.linked_code import suffixes_of
+
 
 class LinkableCode:
     """`data` (text, bytes, StringIO or BytesIO) under a `name` for messages. `setup_callback` is called with the module
@@ -61,43 +63,43 @@ class LinkableCode:
 class PTXSource(LinkableCode):
     """PTX as text."""
 
-    default_name, suffixes, is_text = "<unnamed-ptx>", (".ptx",), True
+    default_name, suffixes, is_text = "<unnamed-ptx>", suffixes_of("ptx"), True
 
 
 class CUSource(LinkableCode):
     """CUDA C++ as text."""
 
-    default_name, suffixes, is_text = "<unnamed-cu>", (".cu",), True
+    default_name, suffixes, is_text = "<unnamed-cu>", suffixes_of("cuda"), True
 
 
 class Fatbin(LinkableCode):
     """Machine code for several architectures."""
 
-    default_name, suffixes = "<unnamed-fatbin>", (".fatbin",)
+    default_name, suffixes = "<unnamed-fatbin>", suffixes_of("fatbin")
 
 
 class Cubin(LinkableCode):
     """Machine code."""
 
-    default_name, suffixes = "<unnamed-cubin>", (".cubin",)
+    default_name, suffixes = "<unnamed-cubin>", suffixes_of("cubin")
 
 
 class Archive(LinkableCode):
     """A library of objects."""
 
-    default_name, suffixes = "<unnamed-archive>", (".a", ".lib")
+    default_name, suffixes = "<unnamed-archive>", suffixes_of("archive")
 
 
 class Object(LinkableCode):
     """An object file."""
 
-    default_name, suffixes = "<unnamed-object>", (".o", ".obj")
+    default_name, suffixes = "<unnamed-object>", suffixes_of("object")
 
 
 class LTOIR(LinkableCode):
     """NVIDIA's form of LLVM IR for optimising when linking."""
 
-    default_name, suffixes = "<unnamed-ltoir>", (".ltoir",)
+    default_name, suffixes = "<unnamed-ltoir>", suffixes_of("ltoir")
 
 
 KINDS: tuple[type[LinkableCode], ...] = (PTXSource, CUSource, Fatbin, Cubin, Archive, Object, LTOIR)

@@ -12,18 +12,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from numba_gpucore.array_interface import ForeignView, contiguous_strides, is_foreign_array, read_interface, span_nbytes
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.launch.arrays import DeviceArray
-from numba_gpucore.launch.foreign import (
-    ForeignView,
-    contiguous_strides,
-    is_foreign_array,
-    read_interface,
-    require_host_reachable,
-    span_nbytes,
-    waits_for_streams,
-)
+from numba_gpucore.launch.foreign import require_host_reachable, waits_for_streams
 from numba_gpucore.launch.mapped import HostBlock, MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from numba_gpucore.array_interface import strides_match
+from numba_gpucore.array_interface import contiguous_strides, layout_of_strides, span_nbytes, strides_match
 from numba_gpucore.base.backend import Device, Memory
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type
 from numba_gpucore.launch.exchange import INTERFACE_VERSION, Exchange
-from numba_gpucore.launch.foreign import contiguous_strides, layout_of_strides, span_nbytes
 from numba_gpucore.launch.staging import byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 from numba_gpucore.base.backend import Device, Dim3, LaunchConfig
@@ -35,7 +34,8 @@ def parse_configuration(item: Any) -> tuple[Shape, Stream | None]:
 
 def to_dim3(value: Any, name: str) -> Dim3:
     """One to three integers as three, the missing ones 1. Raises LaunchError, ArgumentError."""
-    items = list(value) if isinstance(value, Sequence) or hasattr(value, "__iter__") else [value]
+    # NumPy's arrays without axes have `__iter__` too, which fails.
+    items = list(value) if hasattr(value, "__iter__") and getattr(value, "ndim", None) != 0 else [value]
     if not 1 <= len(items) <= 3:
         raise LaunchError(f"{name} must be a sequence of 1, 2 or 3 integers, got {items}")
     try:
@@ -67,14 +67,14 @@ class KernelNeeds:
 
 def check_configuration(shape: Shape, device: Device, needs: KernelNeeds) -> LaunchConfig:
     """A LaunchConfig that the device can run. Raises one LaunchError that names every limit that is exceeded."""
-    faults = list(_faults(shape, device, needs))
+    faults = _faults(shape, device, needs)
     if faults:
         raise LaunchError(f"kernel '{needs.kernel_name}' cannot be launched on {device.name}: {'; '.join(faults)}")
     grid, block, nbytes = shape
     return LaunchConfig(grid, block, nbytes)
 
 
-def _faults(shape: Shape, device: Device, needs: KernelNeeds) -> Sequence[str]:
+def _faults(shape: Shape, device: Device, needs: KernelNeeds) -> list[str]:
     grid, block, nbytes = shape
     limits = device.limits
     faults = []

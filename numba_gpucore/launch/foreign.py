@@ -1,4 +1,4 @@
-"""Arrays of other packages on this machine's devices. Before: array_interface. After: signature, marshal."""
+"""What this machine's devices make of other packages' arrays. Before: array_interface. After: puts, allocate."""
 
 from __future__ import annotations
 
@@ -6,26 +6,8 @@ import ctypes
 import os
 import sys
 
-from numba_gpucore.array_interface import (
-    ForeignView,
-    contiguous_strides,
-    is_foreign_array,
-    layout_of_strides,
-    read_interface,
-    span_nbytes,
-)
+from numba_gpucore.array_interface import ForeignView, span_nbytes
 from numba_gpucore.base.errors import ArgumentError
-
-__all__ = [
-    "ForeignView",
-    "contiguous_strides",
-    "is_foreign_array",
-    "layout_of_strides",
-    "read_interface",
-    "require_host_reachable",
-    "span_nbytes",
-    "waits_for_streams",
-]
 
 
 def waits_for_streams() -> bool:

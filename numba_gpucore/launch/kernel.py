@@ -22,12 +22,7 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
 from numba_gpucore.dtypes import names_type
 from numba_gpucore.launch import advice, miss
-from numba_gpucore.launch.configure import (
-    SYNTAX,
-    KernelNeeds,
-    Shape,
-    parse_configuration,
-)
+from numba_gpucore.launch.configure import SYNTAX, KernelNeeds, Shape, parse_configuration
 from numba_gpucore.launch.convert import nearest_signatures
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.extensions import prepare_arguments
@@ -377,7 +372,7 @@ class ForAll:
         if suggest is not None:
             return int(suggest(self._sharedmem))
         bounds = self._kernel.options.launch_bounds
-        device = default_session().current_device(self._kernel.platform)
+        device = self._kernel._device_for(self._stream)
         return min(_DEFAULT_FORALL_BLOCK, device.limits.max_threads_per_block, *(bounds or ())[:1])
 
 

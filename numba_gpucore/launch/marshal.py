@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from numba_gpucore.array_interface import contiguous_strides, is_foreign_array
 from numba_gpucore.base.argtypes import (
     ArgType,
     ArrayType,
@@ -34,7 +35,6 @@ from numba_gpucore.dtypes import BFLOAT16_NAME
 from numba_gpucore.elements import dtype_of
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.convert import number_converter, zero_value
-from numba_gpucore.launch.foreign import contiguous_strides, is_foreign_array
 from numba_gpucore.launch.mapped import MappedArray
 from numba_gpucore.launch.puts import (
     Put,

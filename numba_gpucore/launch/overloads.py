@@ -28,8 +28,6 @@ from numba_gpucore.launch.store import CacheStats
 
 #: That of macOS 14, the oldest system that numba_metal runs on.
 _OLDEST_MSL_VERSION = (3, 1)
-
-
 #: Pygments' names of the languages of stages, and of what back-ends emit.
 _STAGE_LANGUAGES: dict[miss.Stage, str] = {"types": "python", "llvm": "llvm", "machine": "text"}
 _LANGUAGES = {"metal": "cpp", "cuda": "ptx", "cpu": "llvm"}

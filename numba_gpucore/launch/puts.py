@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import read_interface
 from numba_gpucore.base.argtypes import ArrayType
 from numba_gpucore.base.backend import Device
 from numba_gpucore.launch.arrays import DeviceArray
-from numba_gpucore.launch.foreign import read_interface, require_host_reachable, waits_for_streams
+from numba_gpucore.launch.foreign import require_host_reachable, waits_for_streams
 from numba_gpucore.launch.mapped import MappedArray
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.staging import Staging

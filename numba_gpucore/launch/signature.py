@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import is_foreign_array, layout_of_strides, read_interface
 from numba_gpucore.base.argtypes import (
     ArgType,
     ArrayType,
@@ -28,7 +29,6 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type, element_type
-from numba_gpucore.launch.foreign import is_foreign_array, layout_of_strides, read_interface
 
 INT64 = ScalarType("int64", 8)
 UINT64 = ScalarType("uint64", 8)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numba_gpucore.array_interface import is_foreign_array
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.launch.signature import arg_type_of, type_key
 
@@ -18,7 +19,7 @@ class ArgumentWrapper:
     copy_back = True
 
     def __init__(self, value: Any):
-        self.value = value if hasattr(value, "gpu_type_key") or _is_foreign(value) else np.asanyarray(value)
+        self.value = value if hasattr(value, "gpu_type_key") or is_foreign_array(value) else np.asanyarray(value)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
@@ -46,7 +47,3 @@ class Out(ArgumentWrapper):
 
 class InOut(ArgumentWrapper):
     """Copied before and after the launch, as an array without a wrapper is."""
-
-
-def _is_foreign(value: Any) -> bool:
-    return hasattr(value, "__cuda_array_interface__")

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from numba_gpucore.array_interface import contiguous_strides
 from numba_gpucore.base.records import dataclass
-from numba_gpucore.launch.foreign import contiguous_strides
 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]

@@ -13,10 +13,10 @@ from typing import Any, Union
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from numba_gpucore.array_interface import is_foreign_array, span_nbytes
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.arrays import DeviceArray
-from numba_gpucore.launch.foreign import is_foreign_array, span_nbytes
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.staging import array_address

@@ -74,6 +74,31 @@ def test_unknown_options_are_listed_with_the_known_ones() -> None:
         jit(HOST, size=1, colour=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_registers": "many"}, "max_registers must be a whole number from 1 on, not 'many'"),
+        ({"max_registers": 0}, "max_registers must be a whole number from 1 on, not 0"),
+        ({"launch_bounds": "abc"}, "launch_bounds must be whole numbers from 1 on, not 'abc'"),
+        ({"launch_bounds": -64}, "launch_bounds must be whole numbers from 1 on, not -64"),
+        ({"launch_bounds": (64, 2.0)}, r"launch_bounds must be whole numbers from 1 on, not 64, 2\.0"),
+        ({"launch_bounds": (1, 2, 3, 4)}, "Got 4 launch bounds: "),
+        ({"opt": "fast"}, "opt must be True, False or 0 to 3, not 'fast'"),
+        ({"inline": "sometimes"}, "inline must be 'never' or 'always', not 'sometimes'"),
+    ],
+)
+def test_values_that_options_cannot_have(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        jit(HOST, **options)
+
+
+def test_numbers_say_yes_and_no() -> None:
+    """So that equal options make equal cache keys."""
+    assert repr(jit(HOST, boundscheck=1, cache=0)(function).options) == repr(
+        jit(HOST, boundscheck=True, cache=False)(function).options
+    )
+
+
 def test_hints_are_taken() -> None:
     kernel = jit(HOST, forceinline=True, lto=True, link=[])(function)
     assert kernel.options == jit(HOST, function).options
