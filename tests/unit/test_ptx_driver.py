@@ -5,7 +5,6 @@ Nothing here shows that a GPU does what it is told; tests/gpu_session.sh does, w
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import numpy as np
@@ -124,13 +123,11 @@ def test_memory_is_released_once(cuda, device):
     memory.release()
     memory.release()
     del memory
-    gc.collect()
     assert len(cuda.named("cuMemFree")) == 1
 
 
 def test_forgotten_memory_is_released(cuda, device):
     device.allocate(16)
-    gc.collect()
     assert len(cuda.named("cuMemFree")) == 1
 
 
