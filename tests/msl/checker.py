@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import tempfile
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ def translate_pragmas(source: str) -> str:
     return re.sub(r"(?m)^([ \t]*#[ \t]*pragma[ \t]+)METAL([ \t]+fp[ \t]+contract\b)", r"\1clang\2", source)
 
 
+@functools.lru_cache(maxsize=1024)  # the double's GPUs, and several tests, get the same texts
 def check_msl(source: str, msl_version: tuple[int, int] = (3, 1), toolchain: Toolchain | None = None) -> Report:
     """Check MSL text against clang's type rules and the lint. msl_version: (major, minor)."""
     toolchain = toolchain or find_toolchain()
