@@ -108,6 +108,64 @@ def make_places(rng):
     return x, BF16.type(2.5), (1, BF16.type(0.125)), records, np.zeros(N, BF16)
 
 
+def bfloat_updates(x, sums, extremes, shared_sums):
+    """Updates of both halves of 32-bit words at once, in device and in shared memory."""
+    i = gpu.grid(1)
+    tile = gpu.shared.array(4, bfloat16)
+    if i < 4:
+        tile[i] = bfloat16(0) if i < 3 else bfloat16(math.nan)
+    gpu.syncthreads()
+    gpu.atomic.add(sums, i % 3, x[i])
+    gpu.atomic.sub(sums, 3 + i % 2, x[i])
+    gpu.atomic.max(extremes, 1, x[i])
+    gpu.atomic.min(extremes, 2, x[i])
+    gpu.atomic.add(tile, i % 3, x[i])
+    gpu.atomic.max(tile, 3, x[i])
+    gpu.syncthreads()
+    if i < 3:
+        shared_sums[i] = tile[i]
+        shared_sums[3] = bfloat16(tile[3] != tile[3])
+
+
+def expect_updates(x, sums, extremes, shared_sums):
+    """A NaN is never replaced by max."""
+    wanted, whole = sums.astype(np.float32), x.astype(np.float32)
+    np.add.at(wanted, np.arange(N) % 3, whole)
+    np.subtract.at(wanted, 3 + np.arange(N) % 2, whole)
+    ends = np.array([5, whole.max(), whole.min(), 7], np.float32)
+    return {1: wanted, 2: ends, 3: np.append(wanted[:3], np.float32(1))}
+
+
+def make_updates(rng):
+    """Whole numbers whose sums stay below 256, so that they are exact in any order; one array starts inside a word."""
+    return (
+        rng.integers(-3, 4, N).astype(BF16),
+        np.zeros(6, BF16)[1:],
+        np.array([5, -50, 50, 7], BF16),
+        np.zeros(4, BF16),
+    )
+
+
+def bfloat_swaps(out, seen):
+    """Compare-and-swap hands out each value once."""
+    i = gpu.grid(1)
+    done = False
+    while not done:
+        old = out[1]
+        done = gpu.atomic.cas(out, 1, old, old + bfloat16(1)) == old
+    seen[int(old)] = 1
+    if i == 0:
+        seen[N] = int(gpu.atomic.exch(out, 3, bfloat16(2.5)))
+
+
+def expect_swaps(out, seen):
+    return {0: np.array([1, N, 3, 2.5, 5], np.float32), 1: np.append(np.ones(N, np.int32), 4)}
+
+
+def make_swaps(rng):
+    return np.array([1, 0, 3, 4, 5], BF16), np.zeros(N + 1, np.int32)
+
+
 def as_floats(wanted):
     """What must come out, as float32: NumPy compares those."""
 
@@ -122,5 +180,7 @@ EXP = "exp of float32 is off by at most 2 ulp"
 CASES = [
     Case(bfloat_arithmetic, make_pairs, as_floats(expect_arithmetic), block=N),
     Case(bfloat_conversions, make_conversions, expect_conversions, block=N, rtol=2.4e-7, tolerance=EXP),
+    Case(bfloat_updates, make_updates, expect_updates, block=N),
+    Case(bfloat_swaps, make_swaps, expect_swaps, block=N),
     Case(bfloat_places, make_places, as_floats(expect_places), block=N),
 ]

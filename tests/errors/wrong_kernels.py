@@ -658,3 +658,18 @@ def shared_array_of_unknown_dtype(x):
 @wrong(F32)
 def attribute_of_class(x):
     x[0] = float.as_integer_ratio(1.5)
+
+
+# -- short vectors
+
+
+@wrong(F32)
+def item_of_vector(x):
+    v = gpu.float32x4(x[0], 1, 2, 3)
+    x[0] = v[gpu.threadIdx.x]
+
+
+@wrong(F32)
+def compares_vectors(x):
+    v = gpu.float32x2(x[0], 1)
+    x[0] = v == v

@@ -9,9 +9,12 @@ from __future__ import annotations
 from llvmlite import ir
 
 from numba_gpucore import language
+from numba_gpucore.compile.intrinsics import NARROW_BFLOAT, WIDEN_BFLOAT
+from numba_gpucore.compile.llvm_calls import call_intrinsic
 from numba_gpucore.compile.lower.float_math import layout_of
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import cgutils, types
+from numba_gpucore.compile.typing.bfloat16 import BFloat16
 
 ORDERING = "monotonic"
 
@@ -59,6 +62,8 @@ def _lower_update(function) -> None:
         array_type, index_type, value_type = sig.args
         array, index, value = args
         pointer = item_pointer(context, builder, array_type, array, index_type, index)
+        if isinstance(value_type, BFloat16):
+            return _update_bfloat16(function, builder, pointer, value)
         operation = _operation(function, value_type)
         if operation is None:
             return _update_float_extreme(builder, pointer, value, FLOAT_EXTREMES[function])
@@ -70,28 +75,57 @@ for _function in OPERATIONS:
 
 
 def _update_float_extreme(builder, pointer, value, replaces_while: str):
-    """`cmpxchg` until memory holds the extreme or no longer compares `replaces_while` (ordered) to `value`."""
+    """Replace what memory holds while it compares `replaces_while` (ordered) to `value`."""
     int_type = layout_of(value.type).int_type
-    int_pointer = builder.bitcast(pointer, int_type.as_pointer())
     new_bits = builder.bitcast(value, int_type)
-    start = builder.load_atomic(int_pointer, ORDERING, align=int_type.width // 8)
+
+    def next_bits(old_bits):
+        return new_bits, builder.fcmp_ordered(replaces_while, builder.bitcast(old_bits, value.type), value)
+
+    old_bits = _replace_bits(builder, builder.bitcast(pointer, int_type.as_pointer()), next_bits)
+    return builder.bitcast(old_bits, value.type)
+
+
+def _update_bfloat16(function, builder, pointer, bits):
+    """An update of a bfloat16, computed as float32 and rounded once; both are their 16 bits."""
+    value = call_intrinsic(builder, WIDEN_BFLOAT, bits)
+    always = ir.Constant(ir.IntType(1), 1)
+
+    def next_bits(old_bits):
+        if function is language.atomic.exch:
+            return bits, always
+        old = call_intrinsic(builder, WIDEN_BFLOAT, old_bits)
+        if function in FLOAT_EXTREMES:
+            return bits, builder.fcmp_ordered(FLOAT_EXTREMES[function], old, value)
+        new = builder.fadd(old, value) if function is language.atomic.add else builder.fsub(old, value)
+        return call_intrinsic(builder, NARROW_BFLOAT, new), always
+
+    return _replace_bits(builder, pointer, next_bits)
+
+
+def _replace_bits(builder, pointer, next_bits):
+    """`cmpxchg` until it succeeds or is not wanted any more; what memory held before.
+
+    next_bits: of what memory holds, a pair of what it is to hold and whether it is to be replaced.
+    """
+    int_type = pointer.type.pointee
+    start = builder.load_atomic(pointer, ORDERING, align=int_type.width // 8)
     start_block = builder.block
-    check = builder.append_basic_block("extreme.check")
-    swap = builder.append_basic_block("extreme.swap")
-    done = builder.append_basic_block("extreme.done")
+    check = builder.append_basic_block("replace.check")
+    swap = builder.append_basic_block("replace.swap")
+    done = builder.append_basic_block("replace.done")
     builder.branch(check)
     builder.position_at_end(check)
     old_bits = builder.phi(int_type, "old")
     old_bits.add_incoming(start, start_block)
-    old = builder.bitcast(old_bits, value.type)
-    builder.cbranch(builder.fcmp_ordered(replaces_while, old, value), swap, done)
+    new_bits, is_wanted = next_bits(old_bits)
+    builder.cbranch(is_wanted, swap, done)
     builder.position_at_end(swap)
-    result = builder.cmpxchg(int_pointer, old_bits, new_bits, ORDERING, ORDERING)
-    seen_bits = builder.extract_value(result, 0)
-    old_bits.add_incoming(seen_bits, swap)
+    result = builder.cmpxchg(pointer, old_bits, new_bits, ORDERING, ORDERING)
+    old_bits.add_incoming(builder.extract_value(result, 0), swap)
     builder.cbranch(builder.extract_value(result, 1), done, check)
     builder.position_at_end(done)
-    return old
+    return old_bits
 
 
 def _compare_and_swap(builder, pointer, old, value):

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from numba_gpucore import language
 from numba_gpucore.compile.numba_api import errors, templates, types
+from numba_gpucore.compile.typing.bfloat16 import bfloat16
 from numba_gpucore.compile.typing.registry import declare_typer
 
 UNSIGNED = (types.uint32, types.uint64)
 INTEGERS = (types.int32, types.int64, *UNSIGNED)
 NUMBERS = (*INTEGERS, types.float16, types.float32, types.float64)
+WITH_BFLOAT16 = (*NUMBERS, bfloat16)
 
 #: Updates with one operand, and the item types that they take. CUDA C++ Programming Guide, "Atomic Functions".
 ITEM_TYPES = {
-    language.atomic.add: NUMBERS,
-    language.atomic.sub: NUMBERS,
-    language.atomic.max: NUMBERS,
-    language.atomic.min: NUMBERS,
+    language.atomic.add: WITH_BFLOAT16,
+    language.atomic.sub: WITH_BFLOAT16,
+    language.atomic.max: WITH_BFLOAT16,
+    language.atomic.min: WITH_BFLOAT16,
     language.atomic.nanmax: NUMBERS,
     language.atomic.nanmin: NUMBERS,
-    language.atomic.exch: NUMBERS,
+    language.atomic.exch: WITH_BFLOAT16,
     language.atomic.and_: INTEGERS,
     language.atomic.or_: INTEGERS,
     language.atomic.xor: INTEGERS,
@@ -64,14 +66,14 @@ for _function, _item_types in ITEM_TYPES.items():
 
 @declare_typer(language.atomic.cas)
 def type_cas(array, index, old, value):
-    _require_array("atomic.cas", array, NUMBERS)
+    _require_array("atomic.cas", array, WITH_BFLOAT16)
     place = index_type("atomic.cas", array, index)
     return templates.signature(array.dtype, array, place, array.dtype, array.dtype)
 
 
 @declare_typer(language.atomic.compare_and_swap)
 def type_compare_and_swap(array, old, value):
-    _require_array("atomic.compare_and_swap", array, NUMBERS)
+    _require_array("atomic.compare_and_swap", array, WITH_BFLOAT16)
     if array.ndim != 1:
         raise errors.TypingError(f"atomic.compare_and_swap works on element 0 of a 1-D array, not of {array}")
     return templates.signature(array.dtype, array, array.dtype, array.dtype)
