@@ -15,8 +15,10 @@ from numba_ptxplus.codegen.aligned_version import (
 from numba_ptxplus.codegen.cache_operators import write_cache_operators
 from numba_ptxplus.codegen.legalize import optimise
 from numba_ptxplus.codegen.linked_code import merge_ptx
+from numba_ptxplus.codegen.loop_counts import drop_loop_counts
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
 from numba_ptxplus.codegen.merge_guards import merge_guards
+from numba_ptxplus.codegen.outline_throws import outline_throws
 from numba_ptxplus.codegen.rewrites import (
     keep_barrier_loops_rolled,
     merge_address_sums,
@@ -50,7 +52,7 @@ def _select(text: str, job: Job) -> str:
     """PTX of LLVM assembly."""
     options = job.request.options
     if options.opt:
-        text = merge_guards(merge_address_sums(text))
+        text = outline_throws(merge_guards(drop_loop_counts(merge_address_sums(text))))
     text = write_cache_operators(text)
     ptx = target_machine(machine_spec(job)).emit_assembly(llvm.parse_assembly(text))
     ptx = strip_call_numbers(strip_flushing_of_bfloat16(ptx))

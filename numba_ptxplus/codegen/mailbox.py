@@ -6,6 +6,8 @@ Layout of the mailbox: `base.mailbox`; `MAILBOX_TYPE` is the same in LLVM's word
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, PROGRAM_VARIABLE
 
@@ -18,16 +20,22 @@ def _address(name: str, field: int, index: int | None = None) -> str:
     return f" %{name} = getelementptr inbounds {MAILBOX_TYPE}, ptr addrspace(1) %box, {path}\n"
 
 
-def _store(type_: str, value: str, field: int, index: int | None = None) -> str:
-    name = f"to_{field}" if index is None else f"to_{field}_{index}"
-    return f"{_address(name, field, index)} store {type_} {value}, ptr addrspace(1) %{name}\n"
+def _store(item_type: str, values: Sequence[str], field: int, index: int | None = None) -> str:
+    """Write `values` to neighbours, from the field or its item on: a vector is one instruction."""
+    target = f"to_{field}" if index is None else f"to_{field}_{index}"
+    vector, item_nbytes = f"<{len(values)} x {item_type}>", int(item_type[1:]) // 8
+    text, made = _address(target, field, index), "poison"
+    for i, value in enumerate(values):
+        text += f" %{target}.{i} = insertelement {vector} {made}, {item_type} {value}, i32 {i}\n"
+        made = f"%{target}.{i}"
+    return f"{text} store {vector} {made}, ptr addrspace(1) %{target}, align {item_nbytes * len(values)}\n"
 
 
-def _store_register(register: str, field: int) -> str:
+def _read_positions() -> str:
     return "".join(
         f" %{register}.{axis} = call i32 @llvm.nvvm.read.ptx.sreg.{register}.{axis}()\n"
-        + _store("i32", f"%{register}.{axis}", field, i)
-        for i, axis in enumerate("xyz")
+        for register in ("ctaid", "tid")
+        for axis in "xyz"
     )
 
 
@@ -40,28 +48,29 @@ def define_variables() -> str:
 
 
 def define_throw(has_mailbox: bool) -> str:
-    """`gpu.throw`, inlined: ptxas keeps registers for a call on the kernel's whole way. With bounds checks a stencil
-    takes 22 registers so, and 32 with a call.
+    """`gpu.throw`, one function for all that throws, which the thread does not come back from.
 
-    Code for other programs has no mailbox: there a throw only ends the function.
+    The driver allocates mailboxes at multiples of 16 bytes. Code for other programs has no mailbox: there a throw only
+    ends the function.
     """
     numbers = "".join(f", i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
     if not has_mailbox:
         return f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline nounwind {{\n ret void\n}}"
     return (
-        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline cold nounwind {{\n"
+        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) noinline cold noreturn nounwind {{\n"
         f" %box = load ptr addrspace(1), ptr addrspace(1) @{MAILBOX_VARIABLE}\n"
         + _address("lock", _LOCK)
         + " %claimed = atomicrmw xchg ptr addrspace(1) %lock, i32 1 monotonic\n"
         " %is_first = icmp eq i32 %claimed, 0\n br i1 %is_first, label %write, label %count\nwrite:\n"
-        + _store("i32", "%site", _SITE)
-        + _store("i32", "1", _DETAILS)
-        + _store_register("ctaid", _BLOCK)
-        + _store_register("tid", _THREAD)
+        + _read_positions()
         + f" %program = load i64, ptr addrspace(1) @{PROGRAM_VARIABLE}\n"
-        + _store("i64", "%program", _PROGRAM)
-        + "".join(_store("i64", f"%n{i}", _NUMBERS, i) for i in range(MAX_SITE_NUMBERS))
+        + _store("i32", ["%site", "1"], _SITE)
+        + _store("i32", ["%ctaid.x", "%ctaid.y", "%ctaid.z", "%tid.x"], _BLOCK, 0)
+        + _store("i32", ["%tid.y", "%tid.z"], _THREAD, 1)
+        + _store("i64", ["%program"], _PROGRAM)
+        + "".join(_store("i64", [f"%n{i}", f"%n{i + 1}"], _NUMBERS, i) for i in range(0, MAX_SITE_NUMBERS, 2))
         + " br label %count\ncount:\n"
         + _address("counter", _COUNT)
-        + " %before = atomicrmw add ptr addrspace(1) %counter, i32 1 monotonic\n ret void\n}"
+        + " %before = atomicrmw add ptr addrspace(1) %counter, i32 1 monotonic\n"
+        " call void @llvm.nvvm.exit()\n unreachable\n}"
     )

@@ -13,13 +13,15 @@ from functools import cached_property
 _LINE = re.compile(r"^(?P<label>\.L_x_\d+):|^\s+/\*[0-9a-f]{4,}\*/\s+(?P<instruction>.*?)\s*;", re.MULTILINE)
 _GUARD = re.compile(r"^@!?U?P\w+\s+")
 _TARGET = re.compile(r"`\((\.L_x_\d+)\)")
-#: The first instruction of a throw: it claims the mailbox.
-_CLAIM = "ATOMG.E.EXCH"
+#: A throw is a call of code of its own, which does not come back.
+_THROW = re.compile(r"CALL\S* `\(\$kernel_\w+\$throws")
+#: Where such code begins.
+_FUNCTION = re.compile(r"^\$kernel_\S+:", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Sass:
-    """One kernel's disassembly."""
+    """One kernel's disassembly: what is told is of the kernel, without the functions that it calls."""
 
     text: str
 
@@ -27,7 +29,8 @@ class Sass:
     def _lines(self) -> tuple[list[str], dict[str, int]]:
         instructions: list[str] = []
         labels: dict[str, int] = {}
-        for found in _LINE.finditer(self.text[self.text.index(".text.kernel_") :]):
+        function = _FUNCTION.split(self.text[self.text.index(".text.kernel_") :], maxsplit=1)[0]
+        for found in _LINE.finditer(function):
             if found["label"]:
                 labels[found["label"]] = len(instructions)
             else:
@@ -46,7 +49,8 @@ class Sass:
         for position, text in enumerate(instructions):
             guard = _GUARD.match(text)
             operation = text[guard.end() :] if guard else text
-            goes_on = [position + 1] if guard or not operation.startswith(("EXIT", "BRA")) else []
+            ends = operation.startswith(("EXIT", "BRA")) or _THROW.match(operation)
+            goes_on = [position + 1] if guard or not ends else []
             if operation.startswith("BRA"):
                 target = _TARGET.search(operation)
                 assert target is not None, operation
@@ -57,7 +61,12 @@ class Sass:
 
     @cached_property
     def throws(self) -> set[int]:
-        return {position for position, text in enumerate(self.instructions) if _CLAIM in text}
+        return {position for position, text in enumerate(self.instructions) if _THROW.search(text)}
+
+    @property
+    def count(self) -> int:
+        """Instructions that a thread can come to."""
+        return len(self._reachable([0], set()))
 
     @cached_property
     def ordinary(self) -> set[int]:

@@ -1,4 +1,4 @@
-"""What bounds checks cost in NVIDIA's machine code: at most 30 % more executed instructions, and no spills."""
+"""What bounds checks cost in NVIDIA's machine code: about 30 % more instructions in the kernel, and no spills."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from tests.ptx.sass import Sass
 
 #: Of the loop over tiles: matrices of 256 × 256.
 ROUNDS = 16
-MAX_RATIO = 1.3
+#: Of executed instructions, and of those that the kernel has beside its calls of code that throws. Ours without checks,
+#: ptxas of CUDA 13.5; the matrix product checks nine extents in a loop that is short without them.
+MAX_EXECUTED_RATIO = 1.25
+MAX_RATIOS = {"saxpy": 1.25, "stencil": 1.25, "tiled matmul": 1.33}
+#: With more, fewer than the 2,048 threads that a multiprocessor can hold would run. The matrix product takes 36
+#: without checks on sm_120.
+MAX_REGISTERS = 32
 
 
 def fill(x):
@@ -41,15 +47,22 @@ def assemble(kernel, arch: str, boundscheck: bool) -> tuple[Sass, str]:
     return Sass(disassemble_cubin(cubin)), report
 
 
+def registers(report: str) -> int:
+    return int(re.findall(r"Used (\d+) registers", report)[-1])
+
+
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_120"])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_executed_instructions_and_spills(kernel, arch):
-    unchecked, _report = assemble(kernel, arch, boundscheck=False)
+def test_instructions_registers_and_spills(kernel, arch):
+    unchecked, report_unchecked = assemble(kernel, arch, boundscheck=False)
     checked, report = assemble(kernel, arch, boundscheck=True)
     assert not unchecked.throws and checked.throws, "the comparison would show nothing"
-    assert re.findall(r"(\d+) bytes spill", report) == ["0", "0"]
-    ratio = checked.executed(ROUNDS) / unchecked.executed(ROUNDS)
-    assert 1 < ratio <= MAX_RATIO, f"{checked.executed(ROUNDS)} instructions for {unchecked.executed(ROUNDS)}"
+    assert set(re.findall(r"(\d+) bytes spill", report)) == {"0"}
+    assert registers(report) <= max(MAX_REGISTERS, registers(report_unchecked) + 1)
+    executed = checked.executed(ROUNDS) / unchecked.executed(ROUNDS)
+    assert 1 < executed <= MAX_EXECUTED_RATIO, f"{checked.executed(ROUNDS)} for {unchecked.executed(ROUNDS)}"
+    ratio = checked.count / unchecked.count
+    assert 1 < ratio <= MAX_RATIOS[kernel.name], f"{checked.count} instructions for {unchecked.count}"
 
 
 def test_a_kernel_that_cannot_throw_has_no_mailbox():

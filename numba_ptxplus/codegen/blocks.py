@@ -1,0 +1,63 @@
+"""LLVM assembly of one function as basic blocks, for passes that llvmlite offers no means for. Before: legalize.
+After: merge_guards, outline_throws.
+
+All values and blocks must have names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+_FUNCTION = re.compile(r"^(?P<head>define [^\n]*\{\n)(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
+_NAME = r'(?:[\w.$-]+|"[^"]+")'
+_LABEL = re.compile(rf"^({_NAME}):")
+_TARGET = re.compile(rf"label %({_NAME})")
+#: LLVM prints a `switch` on several lines; here it is one.
+_CASE = re.compile(r"^    i\d+ |^  \]")
+VALUE = re.compile(rf"%{_NAME}")
+#: A call in a block that ends the thread: nothing follows it but `unreachable`.
+THROW = "@gpu.throw("
+
+
+@dataclass
+class Block:
+    label: str
+    lines: list[str]
+
+    @property
+    def targets(self) -> list[str]:
+        """Labels of the blocks that may come next."""
+        return _TARGET.findall(self.lines[-1])
+
+    @property
+    def throws(self) -> bool:
+        return any(THROW in line for line in self.lines)
+
+
+Blocks = dict[str, Block]
+
+
+def read_blocks(body: str) -> Blocks:
+    """The blocks of a function's body by label, in order; comments at labels are left out."""
+    blocks: Blocks = {}
+    label = ""
+    for line in body.splitlines():
+        if found := _LABEL.match(line):
+            label = found[1]
+            blocks[label] = Block(label, [])
+        elif _CASE.match(line):
+            blocks[label].lines[-1] += f"\n{line}"
+        elif line.strip():
+            blocks[label].lines.append(line)
+    return blocks
+
+
+def write_blocks(blocks: Collection[Block]) -> str:
+    return "".join(f"{block.label}:\n" + "".join(f"{line}\n" for line in block.lines) for block in blocks)
+
+
+def rewrite_functions(text: str, rewrite: Callable[[str, str], str]) -> str:
+    """The module with each function as `rewrite` makes it of its first line and its body."""
+    return _FUNCTION.sub(lambda found: rewrite(found["head"], found["body"]), text)
