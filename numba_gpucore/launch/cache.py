@@ -38,9 +38,13 @@ _LOCK_TIMEOUT_S = 20.0
 _LOCK_POLL_S = 0.02
 
 
+#: The plainest reason of a miss.
+NOT_THERE = "not in the cache"
+
+
 @dataclass(frozen=True)
 class Lookup:
-    """What a search found: an Artifact, or the reason why there is none."""
+    """What a search found: an Artifact and where it was, or the reason why there is none."""
 
     artifact: Artifact | None
     reason: str
@@ -75,7 +79,7 @@ class DiskCache:
                 objection = objection or self._objection_to(os.fstat(file.fileno()), path)
                 data = b"" if objection else file.read()
         except FileNotFoundError:
-            return Lookup(None, "not in the cache")
+            return Lookup(None, NOT_THERE)
         except OSError as error:
             return self._refuse(f"{path} cannot be read: {error}")
         if objection:
@@ -88,7 +92,7 @@ class DiskCache:
             if source.source_digest != digest_module_source(source.module):
                 return Lookup(None, f"module {source.module}, whose overloads it uses, has changed")
         self._mark_as_used(path)
-        return Lookup(artifact, "found")
+        return Lookup(artifact, f"found in {path}")
 
     def _mark_as_used(self, path: str) -> None:
         if self.writable:

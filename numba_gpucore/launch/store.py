@@ -27,7 +27,7 @@ from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch import miss
-from numba_gpucore.launch.cache import DiskCache, Lookup
+from numba_gpucore.launch.cache import NOT_THERE, DiskCache, Lookup
 from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
 from numba_gpucore.launch.overload_files import OverloadFiles
 
@@ -74,9 +74,11 @@ class KernelStore:
         signature = tuple(map(str, request.arg_types))
         print_, key, lookup = self._look_up(request, backend)
         if lookup.artifact is not None:
-            self._note(request, stats.hits, signature)
+            stats.hits.append(signature)
+            self._explain(request, lookup.reason)
             return rebase_sites(lookup.artifact, print_)
-        self._note(request, stats.misses, (signature, lookup.reason))
+        stats.misses.append((signature, lookup.reason))
+        self._explain(request, f"compiled: {lookup.reason}")
         if key is None or not self.keeps(request.options):
             return self._compile(request)
         return self._compile_and_keep(request, key, print_)
@@ -97,12 +99,14 @@ class KernelStore:
         if print_.digest is None or obstacle:
             return print_, None, Lookup(None, f"cannot be cached: {obstacle}")
         key = make_key(request, backend, print_.digest, self.own_source())
-        lookup = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
-        for layer, layer_key in self._layers(request, backend, key):
+        missed = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
+        for number, (layer, layer_key) in enumerate(self._layers(request, backend, key)):
             lookup = layer.find(layer_key, request.arg_types)
             if lookup.artifact is not None:
-                break
-        return print_, key, lookup
+                return print_, key, lookup
+            if number == 0 or lookup.reason != NOT_THERE:
+                missed = lookup
+        return print_, key, missed
 
     def own_source(self) -> str:
         """The digest of our own source. In a checkout the cache folder remembers it, so that it is computed once."""
@@ -123,13 +127,14 @@ class KernelStore:
                 yield warm, replace(key, arch=arch).without_versions()
 
     def _warm_layer(self, module_name: str) -> DiskCache | None:
-        package = module_name.partition(".")[0]
+        package = package_of(module_name)
+        if package is None:
+            return None
         if package not in self._warm:
             folder = warm_folder_of(package)
-            exists = folder is not None and os.path.isdir(folder)
             # Whoever wrote the package's modules, which Python runs, wrote the kernels beside them.
-            trusted = DiskCache(folder, writable=False, trusted=True) if exists and folder is not None else None
-            self._warm[package] = trusted
+            layer = DiskCache(folder, writable=False, trusted=True) if os.path.isdir(folder) else None
+            self._warm[package] = layer
         return self._warm[package]
 
     def _compile_and_keep(self, request: CompileRequest, key: CacheKey, print_: Fingerprint) -> Artifact:
@@ -137,11 +142,22 @@ class KernelStore:
             # Another process may have compiled it while this one waited.
             lookup = self._user.find(key, request.arg_types)
             if lookup.artifact is not None:
+                self._explain(request, f"another process was faster: {lookup.reason}")
                 return rebase_sites(lookup.artifact, print_)
             artifact = self._compile(request)
-            if self._may_keep() and all(source.source_digest for source in artifact.sources):
-                self._user.store(key, artifact)
+            obstacle = self._obstacle_to_keeping_result(artifact)
+            if not obstacle and self._user.store(key, artifact):
+                self._explain(request, f"kept in {self._user.path_of(key)}")
+            else:
+                self._explain(request, f"not kept: {obstacle or f'{self._user.folder} does not take it'}")
             return artifact
+
+    def _obstacle_to_keeping_result(self, artifact: Artifact) -> str:
+        """Why other launches must not have what was compiled; empty where they may."""
+        unknown = ", ".join(source.module for source in artifact.sources if not source.source_digest)
+        if unknown:
+            return f"it uses overloads of {unknown}, whose source cannot be found"
+        return "" if self._may_keep() else "it was compiled for one launch configuration"
 
     def _compile(self, request: CompileRequest) -> Artifact:
         return miss.compile_kernel(request, self._settings.dump_folder, self.overloads())
@@ -152,10 +168,10 @@ class KernelStore:
         layers = (self._user,) if shipped is None else (self._user, shipped)
         return OverloadFiles(layers, self.own_source, self.keeps_overloads)
 
-    def _note(self, request: CompileRequest, events: list[Any], event: Any) -> None:
-        events.append(event)
+    def _explain(self, request: CompileRequest, decision: str) -> None:
         if self._settings.explains_cache:
-            print(f"[cache] {request.py_func.__qualname__}: {event}", file=sys.stderr)
+            signature = ", ".join(map(str, request.arg_types))
+            print(f"[cache] {request.py_func.__qualname__}({signature}): {decision}", file=sys.stderr)
 
 
 def _obstacle_to_keeping(request: CompileRequest, print_: Fingerprint) -> str:
@@ -196,13 +212,24 @@ def _options_text(request: CompileRequest) -> str:
     return text
 
 
-def warm_folder_of(package: str) -> str | None:
-    """Where a package keeps kernels that were compiled when it was built; None for a plain script or module."""
-    module = sys.modules.get(package)
-    path = getattr(module, "__file__", None)
-    if path is None or os.path.basename(path) != "__init__.py":
-        return None
-    return os.path.join(os.path.dirname(path), WARM_FOLDER)
+def package_of(module_name: str) -> str | None:
+    """The outermost package with an `__init__.py` that an imported module is in or is; None for a script, and for a
+    module by itself. Namespace packages have no folder of their own."""
+    if module_name == "__main__":
+        spec = getattr(sys.modules["__main__"], "__spec__", None)  # of `python -m`
+        module_name = "" if spec is None else spec.name
+    parts = module_name.split(".")
+    names = (".".join(parts[: count + 1]) for count in range(len(parts)))
+    return next((name for name in names if os.path.basename(_file_of(name)) == "__init__.py"), None)
+
+
+def warm_folder_of(package: str) -> str:
+    """Where an imported package keeps kernels that were compiled when it was built."""
+    return os.path.join(os.path.dirname(_file_of(package)), WARM_FOLDER)
+
+
+def _file_of(module_name: str) -> str:
+    return getattr(sys.modules.get(module_name), "__file__", None) or ""
 
 
 def rebase_sites(artifact: Artifact, print_: Fingerprint) -> Artifact:

@@ -14,27 +14,40 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
+from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.overload_files import versions_of_overload
-from numba_gpucore.launch.session import Session, default_session
-from numba_gpucore.launch.store import warm_folder_of
+from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.store import package_of, warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import export_entries, import_entries
-from numba_gpucore.warm.compile_modules import WarmReport, WarmTask, kernels_of, parse_task, run_tasks
+from numba_gpucore.warm.compile_modules import (
+    ArchChoice,
+    WarmReport,
+    faults_of_archs,
+    kernels_of,
+    parse_task,
+    run_tasks,
+)
 from numba_gpucore.warm.progress import ProgressBar
 from numba_gpucore.warm.workload import run_workload
+
+
+class CommandError(Exception):
+    """What was asked for cannot be done; the text says why."""
 
 
 def main(program: str, arguments: Sequence[str] | None = None) -> int:
     """Run the command line of the package `program`; its exit status. Raises SystemExit on wrong usage."""
     options = _make_parser(program).parse_args(arguments)
-    settings = Settings.from_environment()
-    cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
     try:
+        settings = Settings.from_environment()
+        cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
         status: int = options.run(cache, options)
-    except OSError as error:
+    except (OSError, OptionError, CommandError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     return status
@@ -65,6 +78,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     actions.add_parser("clear", help="delete all that is in it").set_defaults(run=_clear)
     verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
     verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
+    _add_arch(verify, "look for")
     verify.set_defaults(run=_verify)
     export = actions.add_parser("export", help="write all that is in it into a tar file")
     export.add_argument("file", type=Path, metavar="FILE")
@@ -79,17 +93,21 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
         metavar="MODULE[:KERNEL]",
         help="without any, what the first new kernel of a session needs is made ready",
     )
-    warm.add_argument(
+    _add_arch(warm, "compile for")
+    warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
+    warm.set_defaults(run=_warm, program=program)
+    return parser
+
+
+def _add_arch(parser: argparse.ArgumentParser, verb: str) -> None:
+    parser.add_argument(
         "--arch",
         action="append",
         default=[],
         metavar="ARCH",
-        help="compile for this architecture, such as sm_90, msl3.1, x86-64-v3 or apple-m1, instead of this machine's "
-        "device; may be given several times",
+        help=f"{verb} this architecture, such as sm_90, msl3.1, x86-64-v3 or apple-m1, instead of this machine's "
+        "device; may be given several times; each is used for the kernels of those packages that know it",
     )
-    warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
-    warm.set_defaults(run=_warm, program=program)
-    return parser
 
 
 def _job_count(text: str) -> int:
@@ -110,13 +128,15 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
 def _shipped_with(package: str) -> DiskCache:
     try:
         import_module(package)
-    except ModuleNotFoundError as error:
-        if error.name != package:
-            raise
-        raise FileNotFoundError(f"there is no package {package}") from error
-    folder = warm_folder_of(package)
-    if folder is None or not Path(folder).is_dir():
-        raise FileNotFoundError(f"package {package} ships no compiled kernels")
+    except Exception as error:  # whatever importing the user's package raises
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == package
+        raise CommandError(
+            f"there is no package {package}" if is_missing else f"{package}: {type(error).__name__}: {error}"
+        ) from error
+    outermost = package_of(package)
+    folder = "" if outermost is None else warm_folder_of(outermost)
+    if not os.path.isdir(folder):
+        raise CommandError(f"package {package} ships no compiled kernels")
     return DiskCache(folder, writable=False, trusted=True)
 
 
@@ -171,33 +191,37 @@ def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:
 
 def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
     """Look up what `warm` would compile. Compiles nothing."""
-    session = default_session()
-    session.defers_declared = True
-    n_hits, n_misses, n_failures = 0, 0, 0
-    for task in map(parse_task, options.modules):
+    default_session().defers_declared = True
+    choice = ArchChoice(options.arch)
+    n_found, n_missing, faults = 0, 0, []
+    for task in (parse_task(text, options.arch) for text in options.modules):
         try:
-            reasons = list(_reasons_to_compile(session, task))
-        except Exception as error:
-            # Any error of the user's module; the other modules go on, as those of `warm`.
-            print(f"{task.name}: {type(error).__name__}: {error}", file=sys.stderr)
-            n_failures += 1
+            kernels = kernels_of(task.module, task.kernel)
+        except Exception as error:  # whatever importing the user's module raises; the others go on
+            faults.append(f"{task.name}: {type(error).__name__}: {error}")
             continue
-        for name, reason in reasons:
-            n_hits += reason is None
-            n_misses += reason is not None
-            if reason is not None:
-                print(f"miss: {task.module}:{name}: {reason}")
-    print(f"{n_hits} found, {n_misses} missing")
-    return 1 if n_misses or n_failures else 0
+        for kernel in kernels:
+            for miss in _look_up(kernel, choice if task.archs else None):
+                n_found += miss is None
+                n_missing += miss is not None
+                if miss is not None:
+                    print(f"miss: {task.module}:{miss}")
+    faults += [f"no kernel can be compiled for '{arch}': {objection}" for arch, objection in choice.objections]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    print(f"{n_found} found, {n_missing} missing")
+    return 1 if n_missing or faults else 0
 
 
-def _reasons_to_compile(session: Session, task: WarmTask) -> Iterator[tuple[str, str | None]]:
-    """The name of each signature of a task's kernels, and why it would be compiled; None if it would be found."""
-    for kernel in kernels_of(task.module, task.kernel):
-        arch = session.current_device(kernel.platform).arch
-        for types in kernel.types_to_warm():
-            name = f"{kernel.py_func.__qualname__}({', '.join(map(str, types))})"
-            yield name, session.store.reason_to_compile(*kernel.request_for_arch(arch, types))
+def _look_up(kernel: Kernel, choice: ArchChoice | None) -> Iterator[str | None]:
+    """For each signature and architecture, this device's without a choice: None if it is found, else which and why."""
+    session = default_session()
+    archs = ArchChoice((session.current_device(kernel.platform).arch,)) if choice is None else choice
+    for types in kernel.types_to_warm():
+        for request, backend in archs.requests(kernel, types):
+            reason = session.store.reason_to_compile(request, backend)
+            signature = ", ".join(map(str, types))
+            yield reason and f"{kernel.py_func.__qualname__}({signature}) for {request.arch}: {reason}"
 
 
 def _export(cache: DiskCache, options: argparse.Namespace) -> int:
@@ -215,16 +239,22 @@ def _import(cache: DiskCache, options: argparse.Namespace) -> int:
 
 def _warm(_cache: DiskCache, options: argparse.Namespace) -> int:
     if not options.modules:
+        if options.arch:
+            raise CommandError("--arch needs a MODULE: without one, nothing is made for an architecture")
         report = run_workload(import_module(f"{options.program}.target").PLATFORM)
         print(f"{report.n_compiled} kernels of our own lowered, {report.seconds:.1f} s")
         return 0
     tasks = [parse_task(text, options.arch) for text in dict.fromkeys(options.modules)]
-    status = 0
+    status, reports = 0, []
     with ProgressBar(len(tasks)) as bar:
         for report in run_tasks(tasks, options.jobs):
             bar.advance()
             status |= _tell(report, bar)
-    return status
+            reports.append(report)
+    faults = faults_of_archs(reports)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else status
 
 
 def _tell(report: WarmReport, bar: ProgressBar) -> int:

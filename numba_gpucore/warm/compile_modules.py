@@ -13,10 +13,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
+from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.backend import Backend
+from numba_gpucore.base.errors import OptionError
 from numba_gpucore.launch.kernel import Kernel
+from numba_gpucore.launch.programs import ArgTypes
 from numba_gpucore.launch.session import Session, default_session
 from numba_gpucore.launch.store import CacheStats
 from numba_gpucore.ufuncs.guvectorize import GUFunc
@@ -40,7 +45,8 @@ class WarmTask:
 @dataclass(frozen=True)
 class WarmReport:
     """What became of a task. n_unkept: compiled, but for kernels that are not cached. n_njit_known, n_njit_compiled:
-    signatures of Numba's cached functions. failure: why the task failed; None if it did not.
+    signatures of Numba's cached functions. used_archs: those of the named architectures that a kernel could be compiled
+    for. objections: why each of the others could not. failure: why the task failed; None if it did not.
     """
 
     name: str
@@ -50,7 +56,39 @@ class WarmReport:
     n_njit_known: int = 0
     n_njit_compiled: int = 0
     seconds: float = 0.0
+    used_archs: frozenset[str] = frozenset()
+    objections: tuple[tuple[str, str], ...] = ()
     failure: str | None = None
+
+
+class ArchChoice:
+    """For which of the named architectures the kernels of a task are compiled: those that their target knows."""
+
+    def __init__(self, archs: Sequence[str]):
+        self._archs = tuple(archs)
+        self._objections: dict[str, str] = {}
+        self.used: set[str] = set()
+
+    def requests(self, kernel: Kernel, types: ArgTypes) -> Iterator[tuple[CompileRequest, Backend]]:
+        for arch in self._archs:
+            try:
+                request = kernel.request_for_arch(arch, types)
+            except OptionError as error:
+                self._objections.setdefault(arch, str(error))
+                continue
+            self.used.add(arch)
+            yield request
+
+    @property
+    def objections(self) -> tuple[tuple[str, str], ...]:
+        return tuple((arch, text) for arch, text in self._objections.items() if arch not in self.used)
+
+
+def faults_of_archs(reports: Sequence[WarmReport]) -> list[str]:
+    """What is wrong with the named architectures: those that no kernel of any task could be compiled for."""
+    used = frozenset[str]().union(*(report.used_archs for report in reports))
+    objections = dict(objection for report in reports for objection in report.objections)
+    return [f"no kernel can be compiled for '{arch}': {text}" for arch, text in objections.items() if arch not in used]
 
 
 def parse_task(text: str, archs: Sequence[str] = ()) -> WarmTask:
@@ -66,8 +104,12 @@ def run_tasks(
     # spawn: a fresh interpreter, since compilers and devices do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max(1, min(n_jobs, len(tasks))), mp_context=context) as pool:
-        for future in as_completed([pool.submit(run or warm_task, task) for task in tasks]):
-            yield future.result()
+        names = {pool.submit(run or warm_task, task): task.name for task in tasks}
+        for future in as_completed(names):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                yield WarmReport(names[future], failure="the process that compiled it, or another beside it, died")
 
 
 def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]:
@@ -83,6 +125,8 @@ def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]
     if not isinstance(kernel, Kernel):
         known = ", ".join(name for name, value in values.items() if isinstance(value, Kernel)) or "none"
         raise ValueError(f"{module_name} has no kernel '{kernel_name}'; its kernels are: {known}")
+    if not kernel.types_to_warm():
+        raise ValueError(f"kernel '{kernel_name}' has no declared signatures and no list `warm=[…]`")
     return [kernel]
 
 
@@ -96,27 +140,35 @@ def warm_task(task: WarmTask) -> WarmReport:
     session = default_session()
     session.defers_declared = True
     stats = CacheStats()
+    choice = ArchChoice(task.archs)
     n_unkept = 0
     try:
         for kernel in kernels_of(task.module, task.kernel):
             n_misses = len(stats.misses)
-            _warm_kernel(session, kernel, task.archs, stats)
+            _warm_kernel(session, kernel, choice if task.archs else None, stats)
             n_unkept += 0 if session.store.keeps(kernel.options) else len(stats.misses) - n_misses
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
         return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
     njit_known, njit_compiled = _count_njit(task.module)
-    seconds = time.perf_counter() - start
     return WarmReport(
-        task.name, len(stats.hits), len(stats.misses), n_unkept, njit_known, njit_compiled, seconds=seconds
+        task.name,
+        len(stats.hits),
+        len(stats.misses),
+        n_unkept,
+        njit_known,
+        njit_compiled,
+        seconds=time.perf_counter() - start,
+        used_archs=frozenset(choice.used),
+        objections=choice.objections,
     )
 
 
-def _warm_kernel(session: Session, kernel: Kernel, archs: Sequence[str], stats: CacheStats) -> None:
-    here = () if archs else (session.current_device(kernel.platform).arch,)
+def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None, stats: CacheStats) -> None:
+    """choice: None for this machine's device."""
+    here = ArchChoice((session.current_device(kernel.platform).arch,)) if choice is None else choice
     for types in kernel.types_to_warm():
-        for arch in (*archs, *here):
-            request, backend = kernel.request_for_arch(arch, types)
+        for request, backend in here.requests(kernel, types):
             session.store.obtain(request, backend, stats)
 
 

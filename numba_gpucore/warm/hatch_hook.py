@@ -10,8 +10,9 @@ Processors of other machines can be named too: a level of x86-64 (`x86-64`, `x86
 `apple-m1`, with the system behind it where that is another one (`-linux`, `-darwin`, `-win32`).
 GPUs: `sm_…`, `msl…`.
 
-The wheel then has a folder `__warm__` in the package. It holds machine code for one version of Python, so the wheel's
-tag names that; on other systems, and on processors below the baseline, kernels are compiled as ever.
+The wheel then has a folder `__warm__` in the package, the outermost that has an `__init__.py`. It holds machine code
+for one version of Python, so the wheel's tag names that; on other systems, and on processors below the baseline,
+kernels are compiled as ever.
 """
 
 from __future__ import annotations
@@ -46,9 +47,13 @@ class NumbaGpuBuildHook(BuildHookInterface):
         modules, archs = self._read_config()
         root = Path(self.root)
         self._folder = tempfile.TemporaryDirectory(prefix="numba-gpu-")
-        for package, folder in ship_modules(modules, archs, [root / "src", root], Path(self._folder.name)):
+        # Where hatchling found the packages: src/ or the project's folder, or what the project says.
+        sources = [(root / package).parent for package in self.build_config.packages]
+        shipped = ship_modules(modules, archs, [*sources, root / "src", root], Path(self._folder.name))
+        for package, folder in shipped:
             for entry in sorted(folder.glob("*" + ENTRY_SUFFIX)):
-                build_data["force_include"][str(entry)] = f"{package}/{WARM_FOLDER}/{entry.name}"
+                target = f"{package.replace('.', '/')}/{WARM_FOLDER}/{entry.name}"
+                build_data["force_include"][str(entry)] = target
         build_data["tag"] = f"cp{sys.version_info.major}{sys.version_info.minor}-none-any"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

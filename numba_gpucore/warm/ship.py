@@ -14,15 +14,22 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.settings import usable_cores
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import fingerprint
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.store import make_key
-from numba_gpucore.warm.compile_modules import WarmReport, WarmTask, kernels_of, parse_task, run_tasks
+from numba_gpucore.launch.store import make_key, package_of
+from numba_gpucore.warm.compile_modules import (
+    ArchChoice,
+    WarmReport,
+    WarmTask,
+    faults_of_archs,
+    kernels_of,
+    parse_task,
+    run_tasks,
+)
 
 
 class ShipError(Exception):
@@ -37,17 +44,15 @@ def ship_modules(
     archs: each is used for the kernels of those targets that know it. Gives (package, its folder). Raises ShipError.
     """
     tasks = [parse_task(module, archs) for module in modules]
-    faults = [f"{task.module}: it is no module of a package" for task in tasks if "." not in task.module]
     with _neutral_environment(source_folders, folder / "numba"):
-        for report in run_tasks(tasks, usable_cores(), partial(_ship_task, folder=str(folder))):
-            if report.failure is not None:
-                faults.append(f"{report.name}: {report.failure}")
-            elif not report.n_compiled:
-                faults.append(f"{report.name}: it has no kernel with declared signatures or a list `warm=[…]`")
+        reports = list(run_tasks(tasks, usable_cores(), partial(_ship_task, folder=str(folder / "packages"))))
+    faults = [f"{report.name}: {report.failure}" for report in reports if report.failure is not None]
+    if not faults:
+        faults = faults_of_archs(reports)
     if faults:
         raise ShipError("kernels cannot be compiled for the wheel:\n  " + "\n  ".join(faults))
-    for package in dict.fromkeys(map(_package_of, tasks)):
-        yield package, folder / package
+    for package in sorted((folder / "packages").iterdir()):
+        yield package.name, package
 
 
 @contextmanager
@@ -66,29 +71,39 @@ def _neutral_environment(source_folders: Sequence[Path], numba_cache: Path) -> I
         sys.path[:] = path
 
 
-def _package_of(task: WarmTask) -> str:
-    return task.module.partition(".")[0]
-
-
 def _ship_task(task: WarmTask, folder: str) -> WarmReport:
-    """Compile one module's kernels in this process."""
+    """Compile one module's kernels in this process, into a folder below `folder` with the name of their package."""
     start = time.perf_counter()
     default_session().defers_declared = True
-    package = _package_of(task)
-    cache = DiskCache(str(Path(folder) / package))
+    choice = ArchChoice(task.archs)
     n_compiled = 0
     try:
-        for kernel in kernels_of(task.module, task.kernel):
+        kernels = kernels_of(task.module, task.kernel)
+        package = package_of(task.module)
+        if package is None:
+            raise ShipError(
+                f"it is a module by itself; kernels lie in a package's folder, so make it {task.module}/__init__.py"
+            )
+        cache = DiskCache(str(Path(folder) / package))
+        for kernel in kernels:
             # What a module has imported from elsewhere is looked for in the folder of its own package.
-            if kernel.py_func.__module__.partition(".")[0] == package:
-                n_compiled += _ship_kernel(kernel, task.archs, cache)
+            if package_of(kernel.py_func.__module__) == package:
+                n_compiled += _ship_kernel(kernel, choice, cache)
+        if not n_compiled and not choice.objections:
+            raise ShipError("it has no kernel with declared signatures or a list `warm=[…]`")
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
         return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
-    return WarmReport(task.name, n_compiled=n_compiled, seconds=time.perf_counter() - start)
+    return WarmReport(
+        task.name,
+        n_compiled=n_compiled,
+        seconds=time.perf_counter() - start,
+        used_archs=frozenset(choice.used),
+        objections=choice.objections,
+    )
 
 
-def _ship_kernel(kernel: Kernel, archs: Sequence[str], cache: DiskCache) -> int:
+def _ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
     """How many entries the kernel gave. Raises ShipError, and what compiling raises."""
     print_ = fingerprint(kernel.py_func)
     if print_.digest is None:
@@ -96,11 +111,7 @@ def _ship_kernel(kernel: Kernel, archs: Sequence[str], cache: DiskCache) -> int:
     own_source = default_session().store.own_source()
     n_compiled = 0
     for types in kernel.types_to_warm():
-        for arch in archs:
-            try:
-                request, backend = kernel.request_for_arch(arch, types)
-            except OptionError:
-                continue  # another target's
+        for request, backend in choice.requests(kernel, types):
             key = make_key(request, backend, print_.digest, own_source)
             artifact = miss.compile_kernel(request)
             lost = [source.module for source in artifact.sources if not source.source_digest]
@@ -108,6 +119,4 @@ def _ship_kernel(kernel: Kernel, archs: Sequence[str], cache: DiskCache) -> int:
                 raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")
             cache.store(key.without_versions(), artifact, made_with=key.versions)
             n_compiled += 1
-        if not n_compiled:
-            raise ShipError(f"none of {', '.join(archs)} is an architecture of {kernel.target.package}")
     return n_compiled

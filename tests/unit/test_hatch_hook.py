@@ -27,6 +27,7 @@ OTHER, OTHER_PLATFORM = (
     ("x86-64-win32", Platform("win32", "amd64")) if "apple" in THIS else ("apple-m1", Platform("darwin", "arm64"))
 )
 
+MODULES = '["company.smoothing", "company.smoothing.kernels"]'
 PROJECT = f"""
 [build-system]
 requires = ["hatchling", "numba-metal"]
@@ -36,21 +37,28 @@ build-backend = "hatchling.build"
 name = "smoothing"
 version = "1.0"
 
+[tool.hatch.build.targets.wheel]
+packages = ["lib/company"]
+
 [tool.hatch.build.hooks.numba-gpu]
-modules = ["smoothing.kernels"]
+modules = {MODULES}
 archs = ["{THIS}", "{OTHER}", "sm_80", "msl3.1"]
 """
 
-KERNELS = """
-import os
+#: `company` is a namespace package, so what is compiled lies in the package inside.
+PACKAGE = """
 import numba_metal
-import numba_ptxplus
-from smoothing.overloads import third
 
 @numba_metal.jit("void(float32[::1], float32)")
 def scale(x, factor):
     i = numba_metal.grid(1)
     x[i] *= factor
+"""
+
+KERNELS = """
+import os
+import numba_ptxplus
+from company.smoothing.overloads import third
 
 if "IMPORT_LOG" in os.environ:
     with open(os.environ["IMPORT_LOG"], "a") as log:
@@ -78,25 +86,26 @@ def _third(x):
 PROGRAM = """
 import sys
 import numpy as np
-from smoothing import kernels
+import company.smoothing
+from company.smoothing import kernels, scale
 
 x = np.full(64, 2, np.float32)
-kernels.scale[2, 32](x, np.float32(3))
+scale[2, 32](x, np.float32(3))
 assert (x == 6).all()
 compiler_after_first = "numba_gpucore.compile" in sys.modules
 out = np.zeros(3, np.float32)
 kernels.smooth[1, 32](np.array([1, 2, 3], np.float32), out)
 assert out[1] == 2
 try:
-    kernels.scale[3, 32](x, np.float32(3))
+    scale[3, 32](x, np.float32(3))
 except IndexError as error:
     place = error.__traceback__
     while place.tb_next:
         place = place.tb_next
-    assert place.tb_frame.f_code.co_filename == kernels.__file__, place.tb_frame.f_code.co_filename
+    assert place.tb_frame.f_code.co_filename == company.smoothing.__file__, place.tb_frame.f_code.co_filename
 else:
     raise AssertionError("index 64 of 64 was not noticed")
-print(len(kernels.scale.stats.hits), len(kernels.scale.stats.misses))
+print(len(scale.stats.hits), len(scale.stats.misses))
 print(len(kernels.smooth.stats.hits), len(kernels.smooth.stats.misses))
 print("numba_gpucore.compile" in sys.modules)
 """
@@ -133,9 +142,10 @@ def plugin_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     (folder / "pyproject.toml").write_text(PROJECT)
-    package = folder / "src" / "smoothing"
+    package = folder / "lib" / "company" / "smoothing"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
+    (package / "__init__.py").write_text(PACKAGE)
+    (folder / "single.py").write_text("")
     (package / "kernels.py").write_text(KERNELS)
     (package / "overloads.py").write_text(OVERLOADS)
     return folder
@@ -167,7 +177,7 @@ def test_wheel_holds_an_entry_for_each_kernel_and_architecture(wheel: Path) -> N
     assert wheel.name == f"smoothing-1.0-cp{sys.version_info.major}{sys.version_info.minor}-none-any.whl"
     names = [name for name in zipfile.ZipFile(wheel).namelist() if "__warm__" in name]
     assert len(names) == 6
-    assert all(name.startswith("smoothing/__warm__/") and name.endswith(".gpukernel") for name in names)
+    assert all(name.startswith("company/smoothing/__warm__/") and name.endswith(".gpukernel") for name in names)
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +201,7 @@ def test_installed_package_compiles_nothing(installed_python: Path, tmp_path: Pa
     hits = run(python, "-W", "error", "-c", PROGRAM, cwd=tmp_path, variables=variables)
     assert hits.split() == ["1", "0", "1", "0", "False"]
     assert not list(cache.glob("*.gpukernel")), "something was kept, although root may write anywhere"
-    listing = run(python, "-m", "numba_metal", "cache", "list", "smoothing", cwd=tmp_path, variables=variables)
+    listing = run(python, "-m", "numba_metal", "cache", "list", "company.smoothing", cwd=tmp_path, variables=variables)
     assert listing.count("made with llvmlite ") == 6
     assert listing.count(" cuda sm_80 ") == 1 and listing.count(" metal apple-msl3.1 ") == 1
 
@@ -204,13 +214,13 @@ from numba_gpucore.cpu import arch
 arch.this_platform = lambda: arch.{platform}
 from numba_gpucore.warm.command import main
 
-sys.exit(main("numba_metal", ["cache", "verify", "smoothing.kernels"]))
+sys.exit(main("numba_metal", ["cache", "verify", "company.smoothing", "company.smoothing.kernels"]))
 """
 
 
 def test_kernels_are_compiled_once_for_a_wheel(wheel: Path) -> None:
     """pip asks for metadata first, then for the wheel."""
-    assert (wheel.parent.parent / "imports.log").read_text() == "smoothing.kernels\n"
+    assert (wheel.parent.parent / "imports.log").read_text() == "company.smoothing.kernels\n"
 
 
 def test_another_platform_finds_its_kernels(installed_python: Path, tmp_path: Path) -> None:
@@ -222,10 +232,11 @@ def test_another_platform_finds_its_kernels(installed_python: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('modules = ["smoothing.kernels"]', "modules = []", "modules must be a list of texts, not []"),
+        (MODULES, "[]", "modules must be a list of texts, not []"),
         ("archs = ", "arcs = ", "unknown key arcs; the keys are archs, modules"),
-        ('"smoothing.kernels"', '"smoothing.missing"', "smoothing.missing: ModuleNotFoundError"),
-        ('"smoothing.kernels"', '"smoothing.overloads"', "it has no kernel with declared signatures or a list"),
+        (MODULES, '["company.missing"]', "company.missing: ModuleNotFoundError"),
+        (MODULES, '["company.smoothing.overloads"]', "it has no kernel with declared signatures"),
+        (MODULES, '["single"]', "it is a module by itself; kernels lie in a package's folder"),
     ],
 )
 def test_what_is_wrong_is_told(project: Path, plugin_folder: Path, old: str, new: str, message: str) -> None:

@@ -63,7 +63,7 @@ def cache(tmp_path):
 def test_stored_artifact_comes_back_equal(cache):
     assert cache.store(KEY, ARTIFACT)
     found = cache.find(KEY, ARG_TYPES)
-    assert (found.artifact, found.reason) == (ARTIFACT, "found")
+    assert (found.artifact, found.reason) == (ARTIFACT, f"found in {cache.path_of(KEY)}")
 
 
 def test_changed_overload_module_is_a_miss(cache, tmp_path, monkeypatch):

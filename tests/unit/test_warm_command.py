@@ -38,10 +38,10 @@ def command(tmp_path: Path) -> Command:
     """Run `python ARGUMENTS` in a folder that has MODULE as `kernels.py`; `cache` names the cache folder."""
     (tmp_path / "kernels.py").write_text(MODULE)
 
-    def run(*arguments: str, cache: str = "cache") -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str, cache: str = "cache", expects_warning: bool = False) -> subprocess.CompletedProcess[str]:
         variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / cache)}
         environment = {**os.environ, **variables}
-        line = [sys.executable, "-W", "error", *arguments]
+        line = [sys.executable, *(() if expects_warning else ("-W", "error")), *arguments]
         return subprocess.run(
             line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
         )
@@ -118,6 +118,18 @@ def test_import_refuses_what_is_no_whole_entry_of_that_name(command: Command, tm
     assert status == 1
     assert output.count("refused: ") == len(foreign) and "took 0 entries" in output
     assert not list(tmp_path.glob("other/*")) and not (tmp_path / entry.name).exists()
+
+
+def test_each_decision_is_explained(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
+    first = command("-c", "import kernels").stderr
+    (entry,) = (tmp_path / "cache").glob("*.gpukernel")
+    what = "[cache] scale(array(float32, 1d, C), float32): "
+    assert first == f"{what}compiled: not in the cache\n{what}kept in {entry}\n"
+    assert command("-c", "import kernels").stderr == f"{what}found in {entry}\n"
+    entry.chmod(0o666)
+    third = command("-c", "import kernels", expects_warning=True).stderr
+    assert f"{what}compiled: {entry} can be written by others; kernels are machine code, so it is ignored\n" in third
 
 
 def test_implementations_are_listed_carried_and_deleted(
@@ -221,6 +233,57 @@ def test_warm_lists_architectures_and_njit_functions(command: Command, tmp_path:
     unknown = command(*(a.replace("sm_80", "sm_1") for a in arguments))
     assert unknown.returncode == 1
     assert "unknown compute capability 'sm_1'" in unknown.stderr and "unknown processor level 'sm_1'" in unknown.stderr
+
+
+def test_what_cannot_be_done_is_told_without_a_traceback(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("raise KeyError('unfinished')")
+    (tmp_path / "silent.py").write_text(MODULE.replace('("void(float32[::1], float32)")', ""))
+    (tmp_path / "dies.py").write_text("import os\nos._exit(3)")
+    unknown = "no kernel can be compiled for 'smm_80': unknown version 'smm_80' of the Metal language"
+    for line, message in {
+        "cache verify broken": "broken: KeyError: 'unfinished'",
+        "cache verify silent:scale": "kernel 'scale' has no declared signatures and no list `warm=[…]`",
+        "warm kernels --arch smm_80": unknown,
+        "warm dies": "dies: the process that compiled it, or another beside it, died",
+    }.items():
+        child = command("-m", "numba_metal", *line.split())
+        assert (child.returncode, message in child.stderr) == (1, True), (line, child.stdout, child.stderr)
+        assert "Traceback" not in child.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("cache list broken_package", "numba_metal: broken_package: KeyError: 'unfinished'"),
+        ("cache list json", "numba_metal: package json ships no compiled kernels"),
+        ("cache list zlib", "numba_metal: package zlib ships no compiled kernels"),
+        ("cache import missing.tar", "missing.tar"),
+        ("warm --arch sm_80", "numba_metal: --arch needs a MODULE"),
+    ],
+)
+def test_what_cannot_be_done_here_is_told(
+    line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken_package.py").write_text("raise KeyError('unfinished')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main("numba_metal", line.split()) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_wrong_settings_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("NUMBA_GPU_CACHE_NBYTES", "2 GB")
+    assert main("numba_metal", ["cache", "list"]) == 1
+    assert "NUMBA_GPU_CACHE_NBYTES must be a whole number from 1 on, not '2 GB'" in capsys.readouterr().err
+
+
+def test_architectures_are_for_the_kernels_that_know_them(command: Command, tmp_path: Path) -> None:
+    """A module with kernels of both packages: each named GPU is for one of them."""
+    (tmp_path / "both.py").write_text(MODULE + MODULE.replace("numba_metal", "numba_ptxplus").replace("scale", "grow"))
+    archs = ("--arch", "sm_80", "--arch", "msl3.1")
+    child = command("-m", "numba_metal", "warm", "both", *archs)
+    assert child.returncode == 0, child.stderr
+    assert "both: 2 compiled, 0 known" in child.stdout
+    assert act(command, "verify", "both", *archs) == (0, "2 found, 0 missing\n")
 
 
 def test_warm_lists_must_be_lists_of_signatures(command: Command) -> None:
