@@ -39,6 +39,8 @@ def _target_of(level: str, system: str) -> llvm.Target:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         return llvm.Target.from_triple(llvm.get_process_triple())
+    if system not in _SYSTEM_TRIPLES:
+        raise RuntimeError(f"no triple is known for the system '{system}'")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return llvm.Target.from_triple(f"{_kind_of(level)}-{_SYSTEM_TRIPLES[system]}")

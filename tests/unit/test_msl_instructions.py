@@ -11,7 +11,7 @@ import pytest
 
 import numba_metal as gpu
 from numba_gpucore.base.errors import UnsupportedKernelError
-from numba_gpucore.compile.intrinsics import INTRINSICS
+from numba_gpucore.compile.intrinsics import INTRINSICS, is_cached_access
 from numba_metal.codegen.helpers import has_helper, helper_text
 from numba_metal.codegen.math_helpers import MATH_HELPERS
 from numba_metal.codegen.neutral_calls import NEUTRAL
@@ -258,8 +258,9 @@ def test_float_to_integer_saturates(opcode, type_, limits):
 
 
 def test_every_neutral_intrinsic_has_words():
-    """A back-end that misses an entry of the table must not pass."""
-    assert set(NEUTRAL) == set(INTRINSICS)
+    """A back-end that misses an entry of the table must not pass. Accesses with cache operators are ordinary loads and
+    stores before they come to the printer."""
+    assert set(NEUTRAL) == {name for name in INTRINSICS if not is_cached_access(name)}
 
 
 def test_every_helper_that_math_needs_exists():

@@ -25,6 +25,7 @@ SITE = Site("builtins:IndexError", (Hole("int"),) * 3, Frame("f", "f.py", 1, 2),
 VALUES = {
     "<2 x half>": "%h2",
     "i1": "true",
+    "i8": "%b",
     "i16": "%i",
     "i32": "%v",
     "i64": "%w",
@@ -78,6 +79,7 @@ define void @kernel(ptr %context, i32 %v, ptr %out, i64 %w) {{
  %d = fpext float %f to double
  %h = fptrunc float %f to half
  %h2 = insertelement <2 x half> zeroinitializer, half %h, i32 1
+ %b = trunc i32 %v to i8
  %i = trunc i32 %v to i16
  %site = call i32 @{site_symbol(SITE.content_id)}()
 {call_everything(names)}
