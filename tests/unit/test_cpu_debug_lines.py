@@ -85,36 +85,52 @@ def test_no_debug_information_unless_asked_for():
     assert "!dbg" not in text and b".debug_line" not in compiled.overloads[types].artifact.code
 
 
+#: Kernel → the line at which gdb stops, and what it then shows of the local variables.
+STOPS = {
+    elementwise: ("out[i] = value", "value = 0"),
+    with_barriers: ("out[63 - i]", "i = 0"),
+    calls: ("return double", "double = 0"),
+}
 PROGRAM = """
 import sys
 sys.path[:0] = {paths!r}
 import numpy as np
-from {module} import {kernel}, gpu
+from {module} import STOPS, gpu
 x = np.arange(64, dtype=np.float32)
-gpu.jit({kernel}, debug=True, opt=False)[1, 64](x, x.copy())
+for kernel in STOPS:
+    gpu.jit(kernel, debug=True, opt=False)[1, 64](x, x.copy())
 """
 
 
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
-@pytest.mark.parametrize(("kernel", "text", "shown"), [
-    (elementwise, "out[i] = value", "value = 0"),
-    (with_barriers, "out[63 - i]", "i = 0"),
-    (calls, "return double", "double = 0"),
-], ids=["elementwise", "with_barriers", "calls"])  # fmt: skip
-def test_gdb_stops_at_python_lines(kernel, text, shown, tmp_path):
-    """A breakpoint by file and line is hit in the running kernel, and local variables have their values."""
+def line_of(kernel) -> int:
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
-    line = next(n for n, content in enumerate(lines, 1) if text in content and n > 20)
+    return next(n for n, content in enumerate(lines, 1) if STOPS[kernel][0] in content and n > 20)
+
+
+@pytest.fixture(scope="module")
+def told_by_gdb(tmp_path_factory) -> dict:
+    """What gdb prints for each kernel of STOPS at its first stop there, in one run of a program that launches all."""
     file = Path(__file__)
-    script = tmp_path / "program.py"
-    paths = [str(file.parents[2]), str(file.parent)]
-    script.write_text(PROGRAM.format(paths=paths, module=file.stem, kernel=kernel.__name__), encoding="utf-8")
-    commands = ["set breakpoint pending on", f"break {file.name}:{line}", "run", "info locals", "backtrace 1", "kill"]
+    script = tmp_path_factory.mktemp("gdb") / "program.py"
+    script.write_text(PROGRAM.format(paths=[str(file.parents[2]), str(file.parent)], module=file.stem), "utf-8")
+    commands = ["set breakpoint pending on", *(f"tbreak {file.name}:{line_of(kernel)}" for kernel in STOPS), "run"]
+    commands += ["info locals", "backtrace 1", "echo next\\n", "continue"] * (len(STOPS) - 1)
+    commands += ["info locals", "backtrace 1", "kill"]
     arguments = [argument for command in commands for argument in ("-ex", command)]
     gdb = ["gdb", "-batch", "-nx", "-iex", "set debuginfod enabled off"]
     result = subprocess.run(
         [*gdb, *arguments, "--args", sys.executable, str(script)],
         capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    assert f"{file.name}:{line}" in result.stdout.partition("hit Breakpoint")[2], result.stdout + result.stderr
-    assert shown in result.stdout, result.stdout
+    parts = result.stdout.split("next\n")
+    assert len(parts) == len(STOPS), result.stdout + result.stderr
+    return dict(zip(STOPS, parts, strict=True))
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
+@pytest.mark.parametrize("kernel", STOPS, ids=[kernel.__name__ for kernel in STOPS])
+def test_gdb_stops_at_python_lines(kernel, told_by_gdb):
+    """A breakpoint by file and line is hit in the running kernel, and local variables have their values."""
+    told = told_by_gdb[kernel]
+    assert f"{Path(__file__).name}:{line_of(kernel)}" in told.partition("hit Temporary breakpoint")[2], told
+    assert STOPS[kernel][1] in told, told
