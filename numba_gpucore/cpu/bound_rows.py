@@ -1,13 +1,15 @@
 """What is the same for all threads of a row, found in the simplified code of one thread. Before: stride_rows. After:
-the loops of ir/flat.ll, which LLVM then vectorises without masks.
+settle_throws, then the loops of ir/flat.ll, which LLVM vectorises without masks.
 
 Masked loads and stores cost 2.7 to 4 times on AMD processors without AVX-512 (measured on saxpy). They come from
 conditions on a thread's x, of which two kinds become bounds that are computed from the parameters alone:
 
 * Guards: nearly every kernel begins with `if i < n`. Threads outside do nothing, so the loop need not visit them:
   `gpu.row_start`, `gpu.row_stop`.
-* Other comparisons, above all bounds checks: where a whole row lies within `gpu.plain_start`, `gpu.plain_stop`, all of
-  them have the same outcome. A second version of the thread's code, `gpu.run_plain_place`, takes it for granted.
+* Other comparisons, above all bounds checks: within `gpu.plain_start`, `gpu.plain_stop` all of them have the same
+  outcome. A second version of the thread's code, `gpu.run_plain_place`, takes it for granted.
+
+Conditions that all threads of a row have in common, as those on y, bound rows too: all of one or nothing.
 """
 
 from __future__ import annotations
@@ -16,24 +18,38 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from numba_gpucore.cpu.thread_text import SYMBOL, ThreadText, X
+from numba_gpucore.cpu.thread_text import (
+    BOTH,
+    BRANCH,
+    EITHER,
+    NOT,
+    NOTE_THROW,
+    PLAIN_SYMBOL,
+    SYMBOL,
+    ThreadText,
+    X,
+    row_params,
+)
 
 #: Larger kernels are not built twice.
 MAX_PLAIN_DEFINITIONS = 2000
 
-_BRANCH = re.compile(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
 _COMPARE = re.compile(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
-_BOTH = re.compile(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
-_EITHER = re.compile(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
 _METADATA = re.compile(r", ![\w.]+ !\w+")
-_NOT = re.compile(r"^xor i1 (\S+), true$")
 _OFFSET = re.compile(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
 _DISTANCE = re.compile(r"^sub (?:n[us]w )*i64 (\S+), %x$")
 _CHOICE = re.compile(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
-_DECLARATION = re.compile(r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, i32[^,]*, (.*)\)[^)\n]*$", re.MULTILINE)
-_PLAIN_DECLARATION = re.compile(r"^declare i32 @gpu\.run_plain_place\([^\n]*$", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
+)
+_PLAIN_DECLARATION = re.compile(rf"^declare i32 @{re.escape(PLAIN_SYMBOL)}\([^\n]*$", re.MULTILINE)
+#: The predicate of conditions that a row has as a whole.
+_HOLDS = "holds"
 #: Has an effect, or may not be skipped.
-_EFFECT = re.compile(r"\b(?:store|atomicrmw|cmpxchg|fence|invoke|volatile)\b|\bcall\b(?![^@\n]*@llvm\.(?!mem))")
+_EFFECT = re.compile(
+    r"\b(?:store|atomicrmw|cmpxchg|fence|invoke|volatile)\b"
+    rf"|\bcall\b(?![^@\n]*@(?:llvm\.(?!mem)|{re.escape(NOTE_THROW)}\())"
+)
 _INVERSE = {
     "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
     "ult": "uge", "uge": "ult", "ugt": "ule", "ule": "ugt",
@@ -46,7 +62,8 @@ _MIRROR = {
 
 @dataclass(frozen=True)
 class Bound:
-    """`x <predicate> value + offset`, x unsigned; `condition` is the value whose being `outcome` says so."""
+    """`x <predicate> value + offset`, x unsigned, or that `value` is true; `condition` is the value whose being
+    `outcome` says so."""
 
     predicate: str
     value: str
@@ -61,7 +78,8 @@ def bound_rows(text: str) -> str:
     guards = list(dict.fromkeys(find_guards(thread)))
     checks = list(_find_checks(thread, guards)) if len(thread.definitions) < MAX_PLAIN_DEFINITIONS else []
     body = _settle(thread.body, guards)
-    plain = thread.head.replace(f"@{SYMBOL}(", "@gpu.run_plain_place(") + _settle(body, checks) + "}\n"
+    plain_body = _settle(body, checks) if checks else "  ret i32 %failure\n"
+    plain = thread.head.replace(f"@{SYMBOL}(", f"@{PLAIN_SYMBOL}(") + plain_body + "}\n"
     bounds = {"row": guards, "plain": checks}
     text = _PLAIN_DECLARATION.sub("", text.replace(thread.body, body)) + plain
     return _DECLARATION.sub(lambda found: _define(found, thread, bounds[found.group(1)]), text)
@@ -79,7 +97,7 @@ def _settle(body: str, bounds: list[Bound]) -> str:
 
 
 def has_effect(line: str) -> bool:
-    """True for an instruction that others can notice, or that may not be skipped."""
+    """True for an instruction that others can notice, or that may not be skipped; throws are looked for otherwise."""
     return _EFFECT.search(line) is not None
 
 
@@ -90,7 +108,7 @@ def find_guards(thread: ThreadText) -> Iterator[Bound]:
         *lines, last = thread.blocks[label]
         if any(has_effect(line) for line in lines):
             return
-        branch = _BRANCH.match(last)
+        branch = BRANCH.match(last)
         if branch is None:
             return
         condition, then, other = branch.groups()
@@ -105,12 +123,14 @@ def find_guards(thread: ThreadText) -> Iterator[Bound]:
 
 def _require(thread: ThreadText, condition: str, is_true: bool) -> Iterator[Bound]:
     text = _METADATA.sub("", thread.definitions.get(condition, ""))
-    if match := _NOT.match(text):
+    if match := NOT.match(text):
         yield from _require(thread, match.group(1), not is_true)
-    elif match := (_BOTH if is_true else _EITHER).match(text):
+    elif match := (BOTH if is_true else EITHER).match(text):
         for part in match.groups():
             if part:
                 yield from _require(thread, part, is_true)
+    elif thread.slice(condition) is not None:
+        yield Bound(_HOLDS, condition, 0, condition, is_true)
     elif match := _COMPARE.match(text):
         bound = _bound(thread, condition, match, is_true, {})
         # An unsigned comparison of x + c also says something about threads whose x + c wraps around.
@@ -119,8 +139,13 @@ def _require(thread: ThreadText, condition: str, is_true: bool) -> Iterator[Boun
 
 
 def _find_checks(thread: ThreadText, guards: list[Bound]) -> Iterator[Bound]:
-    """Comparisons of x that are not guards. A constant is taken to be exceeded, anything else to be a length."""
+    """What keeps threads from throwing, and comparisons of x that are not guards. A constant is taken to be exceeded,
+    anything else to be a length."""
     outcomes = {guard.condition: guard.outcome for guard in guards}
+    for bound in _find_row_checks(thread):
+        if bound.condition not in outcomes:
+            outcomes[bound.condition] = bound.outcome
+            yield bound
     for name, text in thread.definitions.items():
         match = _COMPARE.match(text)
         if match is None or name in outcomes:
@@ -135,6 +160,16 @@ def _find_checks(thread: ThreadText, guards: list[Bound]) -> Iterator[Bound]:
         yield bound
         if bound.predicate[0] == "u" and bound.offset > 0:  # x - offset must not wrap around
             yield replace(bound, predicate="uge", value="0")
+
+
+def _find_row_checks(thread: ThreadText) -> Iterator[Bound]:
+    """Conditions of a whole row without which a thread throws."""
+    for lines in thread.blocks.values():
+        if branch := BRANCH.match(lines[-1]):
+            condition, then, other = branch.groups()
+            throws = thread.throws(then)
+            if throws != thread.throws(other):
+                yield from (b for b in _require(thread, condition, not throws) if b.predicate == _HOLDS)
 
 
 def _bound(
@@ -177,7 +212,7 @@ def _define(declaration: re.Match[str], thread: ThreadText, bounds: list[Bound])
     combine, none = ("umax", "0") if end == "start" else ("umin", "-1")
     if kind == "plain" and not bounds:
         none = "-1" if end == "start" else "0"  # no second version is needed
-    lines = [f"define internal i64 @gpu.{kind}_{end}(ptr %launch, i32 %width, {params} %params) alwaysinline {{"]
+    lines = [f"define internal i64 @gpu.{kind}_{end}({row_params(params)}) alwaysinline {{"]
     result, seen = none, set()
     for i, bound in enumerate(bounds):
         limit = _limit(bound, end, f"%limit.{i}")
@@ -187,16 +222,20 @@ def _define(declaration: re.Match[str], thread: ThreadText, bounds: list[Bound])
         seen.update(needed)
         lines += [f"  {name} = {thread.definitions[name]}" for name in needed]
         lines += limit
-        lines.append(f"  %all.{i} = call i64 @llvm.{combine}.i64(i64 {result}, i64 %limit.{i})")
+        # A limit may be poison where no thread would have looked at it: it must not spoil the others.
+        lines.append(f"  %safe.{i} = freeze i64 %limit.{i}")
+        lines.append(f"  %all.{i} = call i64 @llvm.{combine}.i64(i64 {result}, i64 %safe.{i})")
         result = f"%all.{i}"
-    # A bound may be poison where no thread would have looked at it.
-    lines += [f"  %result = freeze i64 {result}", "  ret i64 %result", "}"]
+    lines += [f"  ret i64 {result}", "}"]
     return "\n".join(lines)
 
 
 def _limit(bound: Bound, end: str, name: str) -> list[str]:
     """Instructions for the smallest x (start) or the first x beyond (stop) that `bound` allows; none if any."""
     predicate = bound.predicate
+    if predicate == _HOLDS:
+        values = ("0", "-1") if bound.outcome else ("-1", "0")
+        return [f"  {name} = select i1 {bound.value}, i64 {values[0]}, i64 {values[1]}"] if end == "start" else []
     if predicate == "ne":  # with 0, and only so
         return [f"  {name} = add i64 1, 0"] if end == "start" else []
     if predicate != "eq" and (predicate[1:] in ("gt", "ge")) != (end == "start"):

@@ -10,26 +10,20 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
-from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
+from numba_gpucore.cpu.coroutine_program import build_coroutine
 from numba_gpucore.cpu.debug_lines import add_lines
-from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL
-from numba_gpucore.cpu.frame_size import frame_size
-from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
+from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
+from numba_gpucore.cpu.flat_program import build_flat
+from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.program import ProgramBuilder
-from numba_gpucore.cpu.replay import add_replay, replay_symbol
-from numba_gpucore.cpu.resume_together import resume_together
-from numba_gpucore.cpu.shape import ProgramShape, choose_shape
+from numba_gpucore.cpu.replay import replay_symbol
+from numba_gpucore.cpu.shape import choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
 #: A variable that says so: after `legalize` the module holds the mailbox's atomics too.
 _ATOMICS_MARK = "gpu.uses_atomics"
-#: What is left of a coroutine whose frame did not fit behind its thread's record.
-_ALLOCATED_FRAME = re.compile(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
-_THREAD_SIZE = re.compile(r"^(@gpu\.thread_nbytes = [^\n]*)global i64 \d+", re.MULTILINE)
-#: A quarter of the period of a first-level cache of 32 KiB with 8 ways: threads that far apart share its sets.
-CACHE_SET_PERIOD_NBYTES = 1024
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class CpuCodegen:
         uses_atomics = bool(_ATOMIC.search(str(module)))
         shape = choose_shape(job, uses_atomics)
         builder = ProgramBuilder(module.as_bitcode(), job)
-        program = _build_settled(builder, shape)
+        program = build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
         _replace_content(module, program, builder)
         if uses_atomics:
             # Linking leaves out what is internal and not used.
@@ -74,7 +68,7 @@ class CpuCodegen:
         """atomics, grid_barrier, warps: 1 if the kernel uses them. frame_nbytes: of a suspended thread, 0 for programs
         without coroutines. replays: 1 if a thread can be run again."""
         shape = choose_shape(job, has_atomics=False)
-        frame_nbytes = _constant(module, "gpu.thread_nbytes") - THREAD_NBYTES if shape.is_coroutine else 0
+        frame_nbytes = _constant(module, SIZE_SYMBOL) - THREAD_NBYTES if shape.is_coroutine else 0
         return (
             ("atomics", int(_ATOMICS_MARK in {variable.name for variable in module.global_variables})),
             ("frame_nbytes", frame_nbytes),
@@ -82,38 +76,6 @@ class CpuCodegen:
             ("replays", int(replay_symbol(job.entry) in {function.name for function in module.functions})),
             ("warps", int(shape.uses_warps)),
         )
-
-
-def _build_settled(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
-    """Build. Programs of coroutines are built with room to spare first, and again where LLVM asks for more or does not
-    show what it uses."""
-    program = builder.build(shape)
-    if not shape.is_coroutine:
-        add_replay(program, builder, shape)
-        return program
-    text = str(program)
-    frame_nbytes = _allocated_frame(text)
-    if frame_nbytes:
-        text = str(builder.build(shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES))))
-    else:
-        frame_nbytes = frame_size(text) or _ask_frame_size(builder, shape)
-    text = _THREAD_SIZE.sub(rf"\g<1>constant i64 {_thread_nbytes(frame_nbytes)}", text)
-    return builder.parse(text) if shape.uses_warps else builder.optimize_added(*resume_together(text))
-
-
-def _thread_nbytes(frame_nbytes: int) -> int:
-    """How far apart threads lie."""
-    nbytes = THREAD_NBYTES + round_up(max(frame_nbytes, 1), FRAME_ALIGN_NBYTES)
-    return nbytes + LINE_NBYTES if nbytes % CACHE_SET_PERIOD_NBYTES == 0 else nbytes
-
-
-def _ask_frame_size(builder: ProgramBuilder, shape: ProgramShape) -> int:
-    """Build with too little room: LLVM then asks for as much as it needs."""
-    return _allocated_frame(str(builder.build(shape.with_frame(POINTER_NBYTES))))
-
-
-def _allocated_frame(text: str) -> int:
-    return max((int(nbytes) for nbytes in _ALLOCATED_FRAME.findall(text)), default=0)
 
 
 def _constant(module: llvm.ModuleRef, name: str) -> int:

@@ -173,6 +173,8 @@ def define_kernel_call(job: Job, params: tuple[str, ...]) -> str:
 #: What the device IR entry is renamed to: the object exports the native entry under the kernel's own symbol.
 KERNEL_SYMBOL = "gpu.kernel"
 NATIVE_ENTRY = "gpu.work"
+#: How far apart threads lie in coroutine programs.
+SIZE_SYMBOL = "gpu.thread_nbytes"
 FRAME_ALIGN_NBYTES = 32
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.cpu.thread_text import WIDTH, ThreadText, X
+from numba_gpucore.cpu.thread_text import BLOCK, THREAD, WIDTH, ThreadText, X
 
 #: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/flat.ll.
 MAX_ROW_THREADS = 2**20
@@ -16,7 +16,6 @@ _SUM = re.compile(r"^add (?:n[us]w )*i64 (%\S+), (%\S+)$")
 _PRODUCT = re.compile(r"^mul (?:n[us]w )*i64 (%\S+), (%\S+)$")
 _WIDENED = re.compile(r"^[sz]ext (?:nneg )?i32 (%\S+) to i64$")
 _ROW_THREADS = re.compile(r"^(@gpu\.row_threads = .*constant i64) 1\b", re.MULTILINE)
-_BLOCK, _THREAD = "%bx", "%tx"
 
 
 def merge_blocks(text: str, keeps_blocks: bool) -> str:
@@ -30,7 +29,7 @@ def merge_blocks(text: str, keeps_blocks: bool) -> str:
             body = re.sub(rf"{re.escape(name)}(?![\w.$-])", X, body)
     text = text.replace(thread.body, _drop_unused(body))
     thread = ThreadText.find(text)
-    if keeps_blocks or thread.mentions(_BLOCK) or thread.mentions(_THREAD):
+    if keeps_blocks or thread.mentions(BLOCK) or thread.mentions(THREAD):
         return text
     return _ROW_THREADS.sub(rf"\1 {MAX_ROW_THREADS}", text)
 
@@ -42,8 +41,8 @@ def _is_grid_x(thread: ThreadText, name: str) -> bool:
         return False
     for product, single in (terms.groups(), terms.groups()[::-1]):
         factors = _PRODUCT.match(thread.definitions.get(product, ""))
-        if factors and _widened(thread, single) == _THREAD:
-            return {_widened(thread, factor) for factor in factors.groups()} == {_BLOCK, WIDTH}
+        if factors and _widened(thread, single) == THREAD:
+            return {_widened(thread, factor) for factor in factors.groups()} == {BLOCK, WIDTH}
     return False
 
 

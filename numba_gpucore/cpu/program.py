@@ -1,7 +1,5 @@
-"""From linked device IR to an optimised native program. Before: definitions. After: emit, assemble.
-
-Flat programs are optimised in two steps: first the code of one thread alone, in whose text three passes of our own find
-what the loops around it may do; then everything together.
+"""The steps from linked device IR to an optimised native program. Before: definitions. After: flat_program and
+coroutine_program, which take them in the order that their programs need.
 """
 
 from __future__ import annotations
@@ -14,14 +12,17 @@ import llvmlite.binding as llvm
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
-from numba_gpucore.cpu.bound_rows import bound_rows
-from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, NATIVE_ENTRY, definition_texts, read_ir
+from numba_gpucore.cpu.definitions import (
+    KERNEL_SYMBOL,
+    NATIVE_ENTRY,
+    SIZE_SYMBOL,
+    definition_texts,
+    read_ir,
+    write_out_records,
+)
 from numba_gpucore.cpu.machine import make_target_machine
-from numba_gpucore.cpu.merge_blocks import merge_blocks
 from numba_gpucore.cpu.recursion import recursive_functions
 from numba_gpucore.cpu.shape import ProgramShape
-from numba_gpucore.cpu.stride_rows import stride_rows
-from numba_gpucore.cpu.thread_text import SYMBOL
 
 _HALF = re.compile(r"\bhalf\b")
 
@@ -43,32 +44,11 @@ class ProgramBuilder:
     def machine(self) -> llvm.TargetMachine:
         return make_target_machine(self.job.request.arch, self.level)
 
-    def build(self, shape: ProgramShape) -> llvm.ModuleRef:
-        """The optimised program."""
-        program = self._link(shape)
-        self._inline(program)
-        if not shape.is_coroutine:
-            self._simplify_thread(program)
-            program = self.parse(bound_rows(stride_rows(merge_blocks(str(program), shape.keeps_blocks))))
-            self._internalize(program, frozenset())
-            self._inline(program)
-        program.verify()
-        self._pass_builder().getModulePassManager().run(program, self._pass_builder())
-        return program
+    def link(self, shape: ProgramShape, visible: frozenset[str]) -> llvm.ModuleRef:
+        """The kernel, with definitions of all that it calls, inlined into the `visible` functions.
 
-    def optimize_added(self, text: str, added: Iterable[str]) -> llvm.ModuleRef:
-        """The program of a text that was optimised before the functions `added` came to it."""
-        program = self.parse(text)
-        self._inline(program)
-        program.verify()
-        if self.level > 0:
-            builder = self._pass_builder()
-            passes = builder.getFunctionPassManager()
-            for name in added:
-                passes.run(program.get_function(name), builder)
-        return program
-
-    def _link(self, shape: ProgramShape) -> llvm.ModuleRef:
+        Raises UnsupportedKernelError for barriers inside recursive functions.
+        """
         program = llvm.parse_bitcode(self.bitcode)
         program.name = self.job.entry
         program.triple = self.machine.triple
@@ -76,16 +56,14 @@ class ProgramBuilder:
         kernel = program.get_function(self.job.entry)
         params = tuple(str(argument.type) for argument in kernel.arguments)[1:]
         kernel.name = KERNEL_SYMBOL
-        recursive: frozenset[str] = frozenset()
         if self.job.has_recursion:
-            recursive = recursive_functions(str(program), KERNEL_SYMBOL, self.job)
+            for name in recursive_functions(str(program), KERNEL_SYMBOL, self.job):
+                program.get_function(name).add_function_attribute("noinline")
         for text in definition_texts(self.job, shape, params):
             program.link_in(self.parse(text))
         if _HALF.search(str(program)):
             program.link_in(self.parse(read_ir("half")))
-        program.get_function(NATIVE_ENTRY).name = self.job.entry
-        self._internalize(program, recursive | {SYMBOL})
-        program.verify()
+        self.inline_all(program, visible)
         return program
 
     def parse(self, text: str) -> llvm.ModuleRef:
@@ -95,31 +73,58 @@ class ProgramBuilder:
         module.data_layout = str(self.machine.target_data)
         return module
 
-    def _internalize(self, program: llvm.ModuleRef, kept: frozenset[str]) -> None:
-        """Only the native entry and the size of threads stay visible; all but `kept` is inlined."""
+    def add(self, program: llvm.ModuleRef, texts: Iterable[str], visible: frozenset[str]) -> None:
+        """Link what needs no optimising into a program."""
+        for text in texts:
+            program.link_in(self.parse(text))
+        self.inline_all(program, visible)
+
+    def finish(self, program: llvm.ModuleRef, shape: ProgramShape) -> llvm.ModuleRef:
+        """Add what takes blocks and runs them. The object exports the native entry under the kernel's own symbol."""
+        texts = write_out_records([read_ir(name) for name in shape.outer_files], ())
+        self.add(program, texts, frozenset({NATIVE_ENTRY, SIZE_SYMBOL}))
+        program.get_function(NATIVE_ENTRY).name = self.job.entry
+        return program
+
+    def inline_all(self, program: llvm.ModuleRef, visible: frozenset[str]) -> None:
+        """Inline all that may be, and drop what `visible` symbols do not use."""
+        for value in (*program.functions, *program.global_variables):
+            if not value.is_declaration and value.name not in visible and value.linkage != llvm.Linkage.weak_any:
+                value.linkage = "internal"
+        self._drop_unused(program)
         for function in program.functions:
-            if function.is_declaration or function.name == self.job.entry or function.linkage == llvm.Linkage.weak_any:
-                continue
-            function.linkage = "internal"
-            if function.name not in kept and b"noinline" not in b" ".join(function.attributes):
+            is_inlined = function.linkage == llvm.Linkage.internal
+            if is_inlined and b"noinline" not in b" ".join(function.attributes):
                 function.add_function_attribute("alwaysinline")
-        for variable in program.global_variables:
-            if not variable.is_declaration and variable.name != "gpu.thread_nbytes":
-                variable.linkage = "internal"
-
-    def _pass_builder(self) -> llvm.PassBuilder:
-        tuning = llvm.create_pipeline_tuning_options(speed_level=self.level)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = self.level > 1
-        return llvm.create_pass_builder(self.machine, tuning)
-
-    def _inline(self, program: llvm.ModuleRef) -> None:
         inliner = llvm.create_new_module_pass_manager()
-        inliner.add_global_dead_code_eliminate_pass()
         inliner.add_always_inliner_pass()
-        inliner.add_global_dead_code_eliminate_pass()
-        inliner.run(program, self._pass_builder())
+        inliner.run(program, self._passes(0))
+        self._drop_unused(program)
+        program.verify()
 
-    def _simplify_thread(self, program: llvm.ModuleRef) -> None:
-        """LLVM's scalar optimisations for the code of one thread."""
+    def _drop_unused(self, program: llvm.ModuleRef) -> None:
+        cleanup = llvm.create_new_module_pass_manager()
+        cleanup.add_global_dead_code_eliminate_pass()
+        cleanup.run(program, self._passes(0))
+
+    def simplify(self, program: llvm.ModuleRef, name: str) -> None:
+        """LLVM's scalar optimisations for one function."""
         if self.level > 0:
-            self._pass_builder().getFunctionPassManager().run(program.get_function(SYMBOL), self._pass_builder())
+            passes = self._passes(self.level)
+            passes.getFunctionPassManager().run(program.get_function(name), passes)
+
+    def optimize(self, program: llvm.ModuleRef) -> None:
+        """All of LLVM's optimisations."""
+        passes = self._passes(self.level)
+        passes.getModulePassManager().run(program, passes)
+
+    def name_values(self, program: llvm.ModuleRef) -> None:
+        """Give values without a name one, for passes that work on text."""
+        namer = llvm.create_new_module_pass_manager()
+        namer.add_instruction_namer_pass()
+        namer.run(program, self._passes(0))
+
+    def _passes(self, level: int) -> llvm.PassBuilder:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = level > 1
+        return llvm.create_pass_builder(self.machine, tuning)

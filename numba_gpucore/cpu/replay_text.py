@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.cpu.thread_text import NOTE_THROW
+
 #: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
 MAX_ROUNDS = 10_000_000
 _DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
@@ -43,8 +45,8 @@ class NotReplayable(Exception):
 
 
 def make_harmless(body: str) -> str:
-    """The body of `void @gpu.replay(…, ptr %numbers)` without stores but those to its own stack and %numbers, and with
-    loops that end. Raises NotReplayable."""
+    """The body of a thread (`gpu.run_place`) without stores but those to its own stack, and with loops that end. Raises
+    NotReplayable."""
     body = _drop_stores(body)
     blocks = read_blocks(body)
     entry, *_ = blocks
@@ -64,7 +66,7 @@ def make_harmless(body: str) -> str:
     for header in headers:
         # What came from the header's end now comes from its second half.
         text = re.sub(rf"(\[ [^\]]*, )%{re.escape(header)} \]", rf"\g<1>%{header}.rest ]", text)
-    return f"{text}\n{_EXIT}:\n  ret void\n" if headers else f"{text}\n"
+    return f"{text}\n{_EXIT}:\n  ret i32 -1\n" if headers else f"{text}\n"
 
 
 def _bounded_header(label: str, block: list[str]) -> list[str]:
@@ -127,12 +129,12 @@ def _require_harmless(line: str) -> None:
     if re.match(r"^  (?:store |.*\b(?:atomicrmw|cmpxchg|fence|invoke|indirectbr) )", line):
         raise NotReplayable(f"it does {line.strip()}")
     called = _CALL.search(line)
-    if called and not called[1].startswith("llvm.") and "memory(none)" not in line and called[1].startswith("gpu."):
+    if called and called[1] != NOTE_THROW and "memory(none)" not in line and called[1].startswith("gpu."):
         raise NotReplayable(f"it calls {called[1]}")
 
 
 def _is_own(pointer: str, definitions: dict[str, str]) -> bool:
-    """True for a pointer into the thread's stack or to `%numbers`. Raises NotReplayable where it can be both."""
+    """True for a pointer into the thread's stack. Raises NotReplayable where it can be another one, too."""
     roots: set[bool] = set()
     seen: set[str] = set()
     pending = [pointer]
@@ -149,7 +151,7 @@ def _is_own(pointer: str, definitions: dict[str, str]) -> bool:
         elif found := _SELECT_VALUE.match(text):
             pending += found.groups()
         else:
-            roots.add(value == "%numbers" or text.startswith("alloca "))
+            roots.add(text.startswith("alloca "))
     if len(roots) > 1:
         raise NotReplayable("a store goes to the thread's own memory or to that of others, depending on a condition")
     return roots == {True}

@@ -1,4 +1,4 @@
-"""Resume threads that wait at the same barrier in one loop. Before: program, coroutines split. After: program again.
+"""Resume threads that wait at the same barrier in one loop. Before: coroutine_program, coroutines split. After: the same.
 
 A suspended thread remembers its continuation, which the scheduler would call for one thread at a time: a call through
 a pointer for a few instructions. As a rule all threads of a block wait at the same place. So each continuation gets a
@@ -16,13 +16,7 @@ from numba_gpucore.cpu.definitions import write_out_records
 _CONTINUATION = re.compile(
     r"(?P<definition>^define [^\n]*?ptr )?(?P<name>@gpu\.run_thread\.resume\.\d+)\b", re.MULTILINE
 )
-_DECLARATION = re.compile(r"^declare ptr @gpu\.take_turn\([^\n]*\n", re.MULTILINE)
-_TAKE_TURN = """
-define internal ptr @gpu.take_turn(ptr %turn, ptr %first, ptr %end) alwaysinline {
-  %next = call ptr %turn(ptr %first, ptr %end)
-  ret ptr %next
-}
-"""
+_ENDED = "declare ptr @gpu.ended(ptr, ptr)"
 
 
 def resume_together(text: str) -> tuple[str, list[str]]:
@@ -32,9 +26,8 @@ def resume_together(text: str) -> tuple[str, list[str]]:
     """
     continuations = [found["name"] for found in _CONTINUATION.finditer(text) if found["definition"]]
     remembered = _CONTINUATION.sub(lambda found: found.group() + ("" if found["definition"] else ".turn"), text)
-    remembered = _DECLARATION.sub("", remembered)
-    turns = write_out_records([_TAKE_TURN, *(_define_turn(name) for name in continuations)], ())
-    return "\n".join([remembered, *turns]), [f"{name[1:]}.turn" for name in continuations]
+    turns = write_out_records([_define_turn(name) for name in continuations], ())
+    return "\n".join([remembered, _ENDED, *turns]), [f"{name[1:]}.turn" for name in continuations]
 
 
 def _define_turn(name: str) -> str:

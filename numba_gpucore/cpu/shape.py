@@ -16,22 +16,35 @@ FRAME_NBYTES = 4064
 
 @dataclass(frozen=True)
 class ProgramShape:
-    """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. throw: the function that
-    records a throw. keeps_blocks: threads of different blocks may not take turns, since they share memory.
-    frame_nbytes: room for a suspended thread."""
+    """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. reports_throws: at once,
+    since nothing is vectorised anyway. keeps_blocks: threads of different blocks may not take turns, since they share
+    memory. frame_nbytes: room for a suspended thread."""
 
     is_coroutine: bool
     uses_warps: bool
     uses_grid_barrier: bool
-    throw: str
+    reports_throws: bool
     keeps_blocks: bool
     frame_nbytes: int
 
     @property
     def ir_files(self) -> tuple[str, ...]:
+        """What is optimised with the kernel."""
         if not self.is_coroutine:
             return ("flat", "launch", "ids")
         return ("warps" if self.uses_warps else "rounds", "coroutine", "launch", "ids")
+
+    @property
+    def outer_files(self) -> tuple[str, ...]:
+        """What is the same for every kernel, and is linked when the rest is optimised."""
+        if not self.is_coroutine:
+            return ("blocks", "work", "launch")
+        return ("warp_blocks" if self.uses_warps else "round_blocks", "coroutine_blocks", "work", "launch")
+
+    @property
+    def throw(self) -> str:
+        """The function that every throw calls."""
+        return "gpu.throw.report" if self.is_coroutine else "gpu.throw.flat"
 
     def with_frame(self, nbytes: int) -> ProgramShape:
         return replace(self, frame_nbytes=nbytes)
@@ -51,7 +64,7 @@ def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
         is_coroutine=bool(suspending),
         uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),
         uses_grid_barrier="gpu.barrier.grid" in suspending,
-        throw="gpu.throw.report" if has_scalar_loop else "gpu.throw.first",
+        reports_throws=has_scalar_loop,
         keeps_blocks=shares or job.has_recursion,
         frame_nbytes=FRAME_NBYTES if suspending else 0,
     )

@@ -13,9 +13,11 @@ import re
 from dataclasses import dataclass, replace
 
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
-from numba_gpucore.cpu.thread_text import FAILURE, ThreadText, X
+from numba_gpucore.cpu.thread_text import FAILURE, ThreadText, X, row_params
 
-_DECLARATION = re.compile(r"^declare i64 @gpu\.stride_(length|stop)\(ptr, i32[^,]*, (.*)\)[^)\n]*$", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"^declare i64 @gpu\.stride_(length|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
+)
 _PHI = re.compile(r"^  (%[\w.$-]+) = phi \w+ (.*)$")
 _INCOMING = re.compile(r"\[ (\S+), %([\w.$-]+) \]")
 _ADD = re.compile(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
@@ -33,6 +35,9 @@ _WIDENED = re.compile(r"^zext i1 (%\S+) to i64$")
 _NOT_ZERO = re.compile(r"^icmp ne i64 (%\S+), 0$")
 #: Guards that say `x < stop`.
 _SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
+
+
+_NO_ROUNDS = re.compile(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,7 @@ def _is_all(thread: ThreadText, loop: GridStrideLoop) -> bool:
         for guard in find_guards(thread)
         if guard.value == loop.stop and (guard.predicate, guard.offset) in _SAME_AS_BELOW
     }
+    exits = {target for label in inside - {loop.latch} for target in thread.targets(label)} - inside
     carried = {value for name, value in loop.first_round.items() if name not in (loop.index, loop.counter)}
     return (
         bool(guards)
@@ -126,15 +132,11 @@ def _is_all(thread: ThreadText, loop: GridStrideLoop) -> bool:
         and thread.slice(loop.length) is not None
         and thread.is_idle(loop.after, loop.latch)
         and not any(map(has_effect, outside))
-        and _leaves_only_by_throwing(thread, loop, inside)
+        and not any(thread.throws(label) for label in thread.blocks if label not in inside | exits)
+        # A thread that breaks out must not run its later rounds; one that throws may, since its results are lost.
+        and all(map(thread.throws, exits))
         and _looks_at_nothing_else(thread, loop, guards)
     )
-
-
-def _leaves_only_by_throwing(thread: ThreadText, loop: GridStrideLoop, inside: set[str]) -> bool:
-    """A thread that breaks out must not run its later rounds; one that throws may, since its results are lost."""
-    exits = {target for label in inside - {loop.latch} for target in thread.targets(label)} - inside
-    return all(any("@llvm.umin.i32(" in line for line in thread.blocks[target]) for target in exits)
 
 
 def _looks_at_nothing_else(thread: ThreadText, loop: GridStrideLoop, guards: set[str]) -> bool:
@@ -166,7 +168,7 @@ def _keep_one_round(thread: ThreadText, loop: GridStrideLoop) -> str:
 def _define(declaration: re.Match[str], thread: ThreadText, loop: GridStrideLoop | None) -> str:
     """LLVM assembly of gpu.stride_length or gpu.stride_stop."""
     end, params = declaration.groups()
-    lines = [f"define internal i64 @gpu.stride_{end}(ptr %launch, i32 %width, {params} %params) alwaysinline {{"]
+    lines = [f"define internal i64 @gpu.stride_{end}({row_params(params)}) alwaysinline {{"]
     if loop is None:
         lines.append(f"  ret i64 {0 if end == 'length' else -1}")
     else:
@@ -175,3 +177,8 @@ def _define(declaration: re.Match[str], thread: ThreadText, loop: GridStrideLoop
         lines += [f"  %safe = freeze i64 {value}", "  %result = call i64 @llvm.smax.i64(i64 %safe, i64 0)"]
         lines.append("  ret i64 %result")
     return "\n".join([*lines, "}"])
+
+
+def runs_rounds(text: str) -> bool:
+    """True if this pass has found a grid-stride loop."""
+    return not _NO_ROUNDS.search(text)

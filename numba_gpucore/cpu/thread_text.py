@@ -1,4 +1,4 @@
-"""The code of one thread of a flat program as text. Before: program simplifies it. After: merge_blocks, bound_rows.
+"""The code of one thread of a flat program as text. Before: flat_program simplifies it. After: merge_blocks, bound_rows.
 
 llvmlite cannot change instructions, so these passes work on LLVM assembly. They know the names of the function's
 parameters (`gpu.run_place` in ir/flat.ll) and leave whatever they do not recognise as it is.
@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"
-_FUNCTION = re.compile(rf"^define [^\n]*@{re.escape(SYMBOL)}\([^\n]*\{{\n(?P<body>.*?)^\}}$", re.MULTILINE | re.DOTALL)
+#: The same with the outcome of comparisons known (bound_rows).
+PLAIN_SYMBOL = "gpu.run_plain_place"
+#: What a throw calls until settle_throws.
+NOTE_THROW = "gpu.note_throw"
 _DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
 _TARGET = re.compile(r"\blabel %([\w.$-]+)")
 _VALUE = re.compile(r"%[\w.$-]+")
@@ -23,7 +26,20 @@ _MOVABLE = re.compile(
 )
 #: Parameters of the function.
 X, FAILURE, LAUNCH, PARAMS, WIDTH = "%x", "%failure", "%launch", "%params", "%width"
+BLOCK, THREAD = "%bx", "%tx"
+#: Those that all threads of a row have in common.
+_ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
+ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
+BRANCH = re.compile(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
+BOTH = re.compile(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
+EITHER = re.compile(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
+NOT = re.compile(r"^xor i1 (\S+), true$")
 _LABEL = re.compile(r"^([\w.$-]+):")
+
+
+def row_params(params: str) -> str:
+    """Parameters of a function that computes what all threads of a row have in common; `params` is their type."""
+    return ", ".join((f"ptr {LAUNCH}", *(f"i32 {index}" for index in _ROW_INDICES), f"{params} {PARAMS}"))
 
 
 @dataclass
@@ -37,11 +53,12 @@ class ThreadText:
     definitions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, text: str) -> ThreadText:
+    def find(cls, text: str, symbol: str = SYMBOL) -> ThreadText:
         """Read the function in a module's text. Raises ValueError if there is none."""
-        match = _FUNCTION.search(text)
+        function = rf"^define [^\n]*@{re.escape(symbol)}\([^\n]*\{{\n(?P<body>.*?)^\}}$"
+        match = re.search(function, text, re.MULTILINE | re.DOTALL)
         if match is None:
-            raise ValueError(f"the module does not define @{SYMBOL}")
+            raise ValueError(f"the module does not define @{symbol}")
         thread = cls(match.group()[: match.start("body") - match.start()], match.group("body"))
         label = ""
         for line in thread.body.splitlines():
@@ -95,6 +112,10 @@ class ThreadText:
                     pending.append(target)
         return found
 
+    def throws(self, label: str) -> bool:
+        """True if a block throws."""
+        return any(f"@{NOTE_THROW}(" in line for line in self.blocks[label])
+
     def is_idle(self, label: str, source: str) -> bool:
         """True if a thread that comes to `label` from `source` returns with nothing done."""
         *lines, last = self.blocks[label]
@@ -105,12 +126,12 @@ class ThreadText:
         return FAILURE == (incoming.group(1) if incoming else result)
 
     def slice(self, value: str) -> list[str] | None:
-        """Names of the instructions that compute `value` from the launch's parameters, in order; None if it depends on
-        the thread, or on memory."""
+        """Names of the instructions that compute `value` from what all threads of a row have in common, in order;
+        None if it depends on the thread, or on memory."""
         names: list[str] = []
 
         def visit(name: str) -> bool:
-            if not name.startswith("%") or name in (LAUNCH, PARAMS, WIDTH) or name in names:
+            if not name.startswith("%") or name in ROW_PARAMS or name in names:
                 return True
             text = self.definitions.get(name, "")
             if not _MOVABLE.match(text) or not all(visit(operand) for operand in _VALUE.findall(text)):

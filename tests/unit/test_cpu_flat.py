@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -239,16 +241,74 @@ work:
 """
 
 
-def test_a_throw_names_the_first_thread_of_its_row() -> None:
+def test_threads_whose_x_is_too_large_report_everything() -> None:
     out = np.zeros(1000, np.int32)
     program = load_ir(CHECKED.format(more=""), (INT32, scalar("int64")), sites=2)
     launch(program, 10, 128, out, 0)
     report = read_mailbox(device().take_mailbox())
-    assert (report.site, report.block, report.thread) == (1, (7, 0, 0), (104, 0, 0))
-    assert report.program == program.number
-    assert not report.has_details
+    assert (report.site, report.program) == (1, program.number)
+    assert (report.count, report.has_details, report.counts_all) == (10 * 128 - 1000, True, True)
+    x = report.block[0] * 128 + report.thread[0]
+    assert x >= 1000
+    assert report.numbers == (x, 0, 1000, 0)
     assert out.all()
     assert read_mailbox(device().take_mailbox()) is None
+
+
+def test_rows_whose_y_is_too_large_report_everything() -> None:
+    """A condition on y is the same for a whole row."""
+    body = CHECKED.format(more="").replace("%bad = icmp uge i64 %i, %p1", "%bad = icmp uge i64 %y, 5")
+    body = f"  %y = call i64 @gpu.global_id.y(ptr %c)\n{body}"
+    out = np.zeros(32, np.int32)
+    program = load_ir(body, (INT32, scalar("int64")), sites=2)
+    launch(program, (2, 4), (16, 2), out, 0)
+    report = read_mailbox(device().take_mailbox())
+    assert (report.count, report.has_details) == (3 * 32, True)
+    assert report.block[1] * 2 + report.thread[1] >= 5
+    assert out.all()
+
+
+def test_a_throw_that_depends_on_memory_names_the_first_thread_of_its_row() -> None:
+    """Such threads run among the others, in vectors."""
+    body = CHECKED.format(more="").replace(
+        "%bad = icmp uge i64 %i, %p1",
+        "%seen.at = getelementptr i32, ptr %p0, i64 %i\n%seen = load i32, ptr %seen.at\n%bad = icmp sgt i32 %seen, 6",
+    )
+    out = np.full(1280, 5, np.int32)
+    out[900::100] = 7
+    program = load_ir(body, (INT32, scalar("int64")), sites=2)
+    assert " x i32>" in compile_ir(body, (INT32, scalar("int64")), sites=2).text
+    launch(program, 10, 128, out, 0)
+    report = read_mailbox(device().take_mailbox())
+    assert (report.site, report.block, report.thread) == (1, (7, 0, 0), (4, 0, 0))
+    assert not report.has_details
+    assert set(np.flatnonzero(out == 7)) == {900, 1000, 1100, 1200}
+    assert (np.delete(out, range(900, 1280, 100)) == 1).all()
+
+
+def test_threads_with_other_work_to_do_stay_in_vectors() -> None:
+    """Of threads on both sides of a comparison of x, those on either side may be many."""
+    body = """
+      %i = call i64 @gpu.global_id.x(ptr %c)
+      %at = getelementptr i32, ptr %p0, i64 %i
+      %old = load i32, ptr %at
+      %small = icmp slt i64 %i, %p2
+      br i1 %small, label %low, label %high
+    low:
+      %new.low = mul i32 %old, 3
+      store i32 %new.low, ptr %at
+      ret void
+    high:
+      %new.high = xor i32 %old, 5
+      store i32 %new.high, ptr %at
+      ret void
+    """
+    out = np.arange(1280, dtype=np.int32)
+    launch(load_ir(body, (INT32, scalar("int64"))), 10, 128, out, 300)
+    np.testing.assert_array_equal(out, np.where(np.arange(1280) < 300, np.arange(1280) * 3, np.arange(1280) ^ 5))
+    text = compile_ir(body, (INT32, scalar("int64"))).text
+    (every,) = re.findall(r"^define [^\n]*@gpu\.run_threads\(.*?^}", text, re.MULTILINE | re.DOTALL)
+    assert " x i32>" in every
 
 
 def test_checks_that_pass_cost_no_masks() -> None:

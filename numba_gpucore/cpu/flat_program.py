@@ -1,0 +1,39 @@
+"""The program of a kernel without barriers and warp operations. Before: codegen chooses the shape. After: emit.
+
+First the code of one thread alone is simplified. In its text passes of our own find what the loops around it may do;
+then those loops are optimised. What runs them, row by row and block by block, is the same for every kernel and is
+linked last, as is the thread's replay.
+"""
+
+from __future__ import annotations
+
+import llvmlite.binding as llvm
+
+from numba_gpucore.cpu.bound_rows import bound_rows
+from numba_gpucore.cpu.merge_blocks import merge_blocks
+from numba_gpucore.cpu.program import ProgramBuilder
+from numba_gpucore.cpu.replay import REPLAY_NEEDS, build_replay
+from numba_gpucore.cpu.settle_throws import settle_throws
+from numba_gpucore.cpu.shape import ProgramShape
+from numba_gpucore.cpu.stride_rows import stride_rows
+from numba_gpucore.cpu.thread_text import SYMBOL
+
+#: What ir/blocks.ll calls and reads.
+_ROW_SYMBOLS = frozenset({"gpu.find_bounds", "gpu.run_threads", "gpu.run_plain_threads", "gpu.row_threads"})
+
+
+def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
+    """The optimised program."""
+    thread = builder.link(shape, visible=_ROW_SYMBOLS | REPLAY_NEEDS | {SYMBOL})
+    builder.simplify(thread, SYMBOL)
+    builder.name_values(thread)
+    text = str(thread)
+    rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
+    program = builder.parse(rows.text)
+    builder.inline_all(program, visible=_ROW_SYMBOLS)
+    builder.optimize(program)
+    builder.finish(program, shape)
+    replay = build_replay(builder, text) if rows.needs_replay else None
+    if replay is not None:
+        program.link_in(replay)
+    return program

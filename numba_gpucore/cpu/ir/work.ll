@@ -1,0 +1,88 @@
+; What every program has: taking blocks, and reporting a thread that threw. The same for every kernel, so it is linked
+; when the rest is optimised.
+
+declare void @gpu.run_blocks(ptr, ptr, i64, i64)
+
+; Take blocks from the launch and run them, until none is left or `limit` blocks have been run. Any number of
+; workers may be in here for the same launch, each with its own scratch memory.
+define void @gpu.work(ptr %launch, ptr %scratch, i64 %limit) {
+entry:
+  %chunk.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 7
+  %chunk = load i64, ptr %chunk.at
+  %count.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 6
+  %count = load i64, ptr %count.at
+  %next.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 8
+  br label %take
+take:
+  %done = phi i64 [ 0, %entry ], [ %done.next, %run ]
+  %enough = icmp uge i64 %done, %limit
+  br i1 %enough, label %exit, label %claim
+claim:
+  %first = atomicrmw add ptr %next.at, i64 %chunk monotonic
+  %none = icmp uge i64 %first, %count
+  br i1 %none, label %exit, label %run
+run:
+  %beyond = add i64 %first, %chunk
+  %end = call i64 @llvm.umin.i64(i64 %beyond, i64 %count)
+  call void @gpu.run_blocks(ptr %launch, ptr %scratch, i64 %first, i64 %end)
+  %done.next = add i64 %done, %chunk
+  br label %take
+exit:
+  ret void
+}
+
+; Claim the mailbox for a thread that threw; every thrower counts. `x` is the thread's x in the whole grid. The lock
+; becomes 2 when all fields are written, since the host may look while other blocks are still running. Takes numbers
+; only: a pointer to the running block's record would keep that out of registers.
+define void @gpu.report(ptr %launch, i64 %x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 %details, i64 %n0, i64 %n1, i64 %n2, i64 %n3) noinline cold {
+entry:
+  %mailbox.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 4
+  %mailbox = load ptr, ptr %mailbox.at
+  %count = atomicrmw add ptr %mailbox, i32 1 monotonic
+  %lock = getelementptr i8, ptr %mailbox, i64 4
+  %claim = cmpxchg ptr %lock, i32 0, i32 1 acquire monotonic
+  %won = extractvalue { i32, i1 } %claim, 1
+  br i1 %won, label %write, label %exit
+write:
+  %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
+  %width.wide = zext i32 %width to i64
+  %bx.wide = udiv i64 %x, %width.wide
+  %tx.wide = urem i64 %x, %width.wide
+  %bx = trunc i64 %bx.wide to i32
+  %tx = trunc i64 %tx.wide to i32
+  %program.from = getelementptr %gpu.launch, ptr %launch, i32 0, i32 5
+  %program = load i64, ptr %program.from
+  %site.at = getelementptr i8, ptr %mailbox, i64 8
+  %details.at = getelementptr i8, ptr %mailbox, i64 12
+  %bx.at = getelementptr i8, ptr %mailbox, i64 16
+  %by.at = getelementptr i8, ptr %mailbox, i64 20
+  %bz.at = getelementptr i8, ptr %mailbox, i64 24
+  %tx.at = getelementptr i8, ptr %mailbox, i64 28
+  %ty.at = getelementptr i8, ptr %mailbox, i64 32
+  %tz.at = getelementptr i8, ptr %mailbox, i64 36
+  %program.at = getelementptr i8, ptr %mailbox, i64 40
+  %n0.at = getelementptr i8, ptr %mailbox, i64 48
+  %n1.at = getelementptr i8, ptr %mailbox, i64 56
+  %n2.at = getelementptr i8, ptr %mailbox, i64 64
+  %n3.at = getelementptr i8, ptr %mailbox, i64 72
+  store i32 %site, ptr %site.at
+  store i32 %details, ptr %details.at
+  store i32 %bx, ptr %bx.at
+  store i32 %by, ptr %by.at
+  store i32 %bz, ptr %bz.at
+  store i32 %tx, ptr %tx.at
+  store i32 %ty, ptr %ty.at
+  store i32 %tz, ptr %tz.at
+  store i64 %program, ptr %program.at
+  store i64 %n0, ptr %n0.at
+  store i64 %n1, ptr %n1.at
+  store i64 %n2, ptr %n2.at
+  store i64 %n3, ptr %n3.at
+  store atomic i32 2, ptr %lock release, align 4
+  br label %exit
+exit:
+  ret void
+}
+
+declare i32 @gpu.block_extent(ptr, i32)
+declare i64 @llvm.umin.i64(i64, i64)
