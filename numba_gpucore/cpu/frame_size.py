@@ -1,4 +1,4 @@
-"""How much memory a suspended thread really needs. Before: coroutine_program built it with room to spare. After: coroutine_program.
+"""How much memory a suspended thread really needs. Before: a coroutine program with room to spare. After: the right one.
 
 Threads lie one behind the other in memory, and a block's threads should fit into the first-level cache together: with
 256 bytes for each of 256 threads that used 64, a histogram in shared memory took twice as long. LLVM tells the size of

@@ -1,4 +1,4 @@
-"""Resume threads that wait at the same barrier in one loop. Before: coroutine_program, coroutines split. After: the same.
+"""Resume threads that wait at the same barrier in one loop. Before and after: coroutine_program, coroutines split.
 
 A suspended thread remembers its continuation, which the scheduler would call for one thread at a time: a call through
 a pointer for a few instructions. As a rule all threads of a block wait at the same place. So each continuation gets a
