@@ -18,8 +18,8 @@ class CompileRequest:
     """All that decides what is compiled. The launch half makes it, the compile half answers with an Artifact.
 
     `backend`, `codegen` and `launch_abi` are those of the base.backend.Backend. `arch` is the back-end's own name for a
-    device architecture ("sm_90", "apple7", "x86-64-v3"); `options` have been resolved for the device: `boundscheck` is
-    no longer None.
+    device architecture ("sm_90", "apple-msl3.2", "x86-64-v3-linux"); `options` have been resolved for the device:
+    `boundscheck` is no longer None.
     """
 
     py_func: Callable[..., Any]

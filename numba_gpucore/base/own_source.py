@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator
 
 from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.versions import OWN_PACKAGES
 
 #: In a wheel's numba_gpucore.
 DIGEST_FILE = "own_source_digest.txt"
-_OWN_PACKAGES = ("numba_gpucore", "numba_metal", "numba_ptxplus")
 _SUFFIXES = (".py", ".ll", ".msl")
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(__file__))
 
@@ -49,7 +49,7 @@ def state_of_own_source() -> str:
 
 def _source_files() -> Iterator[tuple[str, os.DirEntry[str]]]:
     root = os.path.dirname(_PACKAGE_FOLDER)
-    pending = [name for name in _OWN_PACKAGES if os.path.isdir(os.path.join(root, name))]
+    pending = [name for name in OWN_PACKAGES if os.path.isdir(os.path.join(root, name))]
     while pending:
         folder = pending.pop(0)
         with os.scandir(os.path.join(root, folder)) as entries:

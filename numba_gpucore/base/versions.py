@@ -6,10 +6,11 @@ import os
 from functools import cache
 from importlib.machinery import PathFinder
 
+OWN_PACKAGES = ("numba_gpucore", "numba_metal", "numba_ptxplus")
 #: What kernels are compiled with, besides us.
 COMPILING_PACKAGES = ("llvmlite", "numba", "numpy")
 #: Packages whose versions stand in every cache key, so that what is theirs need not be looked into.
-VERSIONED_PACKAGES = frozenset({*COMPILING_PACKAGES, "numba_gpucore", "numba_metal", "numba_ptxplus"})
+VERSIONED_PACKAGES = frozenset({*COMPILING_PACKAGES, *OWN_PACKAGES})
 _INFO_SUFFIX = ".dist-info"
 #: What stands for a package that is not installed, or not as a distribution of its own name.
 NOT_INSTALLED = "none"

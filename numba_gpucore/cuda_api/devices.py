@@ -54,7 +54,7 @@ class GpuDevice:
 
     @property
     def arch(self) -> str:
-        """The back-end's name for the architecture: "sm_90", "apple7", …"""
+        """The back-end's name for the architecture: "sm_90", "apple-msl3.2", "x86-64-v3-linux", …"""
         return self._launch_device.arch
 
     @property
@@ -202,7 +202,7 @@ class DeviceList:
 
 
 class DeviceNames:
-    """The public functions about devices, streams and events, for one target."""
+    """The public functions about devices, for one target."""
 
     def __init__(self, platform: Platform):
         self._platform = platform
