@@ -1,4 +1,4 @@
-"""How much memory a suspended thread really needs. Before: a coroutine program with room to spare. After: the right one.
+"""How much memory a suspended thread really needs. Before: a coroutine program with room to spare. After: another.
 
 Threads lie one behind the other in memory, and a block's threads should fit into the first-level cache together: with
 256 bytes for each of 256 threads that used 64, a histogram in shared memory took twice as long. LLVM tells the size of

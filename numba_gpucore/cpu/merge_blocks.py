@@ -1,4 +1,4 @@
-"""Run blocks that are neighbours in x as one row where the kernel cannot tell. Before: flat_program. After: stride_rows.
+"""Run blocks that are neighbours in x as one row where kernels cannot tell. Before: flat_program. After: stride_rows.
 
 LLVM vectorises along a row: with blocks of (16, 16) threads, rows of one block are too short. A kernel may ask for its
 block and thread index only to compute its x in the grid; that sum is replaced by x itself, which the loop has.

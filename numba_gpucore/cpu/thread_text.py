@@ -1,4 +1,4 @@
-"""The code of one thread of a flat program as text. Before: flat_program simplifies it. After: merge_blocks and its kin.
+"""The code of one thread of a flat program as text. Before: flat_program simplifies it. After: merge_blocks and kin.
 
 llvmlite cannot change instructions, so these passes work on LLVM assembly. They know the names of the function's
 parameters (`gpu.run_place` in ir/flat.ll) and leave whatever they do not recognise as it is.
