@@ -13,7 +13,7 @@ from tests.msl.lint_kernel import is_kernel, read_signature
 from tests.msl.lint_tokens import lint_tokens
 from tests.msl.lint_tree import callees, lint_calls, lint_tree
 from tests.msl.syntax_tree import Node, Notes, functions, parse_tree
-from tests.msl.toolchain import CompileError, Toolchain, find_toolchain
+from tests.msl.toolchain import FOLDER, CompileError, Toolchain, find_toolchain
 
 
 class MslError(Exception):
@@ -44,8 +44,21 @@ def translate_pragmas(source: str) -> str:
 
 @functools.lru_cache(maxsize=1024)  # the double's GPUs, and several tests, get the same texts
 def check_msl(source: str, msl_version: tuple[int, int] = (3, 1), toolchain: Toolchain | None = None) -> Report:
-    """Check MSL text against clang's type rules and the lint. msl_version: (major, minor)."""
+    """Check MSL text against clang's type rules and the lint. msl_version: (major, minor).
+
+    Reports are kept in the tool chain's folder, by a digest of the text, clang and this package's own source.
+    """
     toolchain = toolchain or find_toolchain()
+    digest = toolchain.digest(source, str(msl_version), _own_source())
+    return toolchain.kept_report(digest, lambda: _check(source, msl_version, toolchain))
+
+
+@functools.cache
+def _own_source() -> str:
+    return "".join(path.read_text() for path in sorted(FOLDER.glob("*.py")))
+
+
+def _check(source: str, msl_version: tuple[int, int], toolchain: Toolchain) -> Report:
     findings = lint_tokens(source)
     with tempfile.NamedTemporaryFile("w", suffix=".metal", dir=toolchain.cache) as file:
         file.write(translate_pragmas(source))

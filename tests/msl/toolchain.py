@@ -10,14 +10,17 @@ import functools
 import hashlib
 import importlib.util
 import os
+import pickle
 import platform
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
+T = TypeVar("T")
 FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
 RUNTIME = FOLDER / "runtime"
@@ -114,6 +117,15 @@ class Toolchain:
         standard = ["-Wpre-c++17-compat"] if msl_version < (4, 0) else []
         dump = ["-fsyntax-only", "-Xclang", "-ast-dump=json", str(path)]
         return self.run([*flags, *self.precompiled_shim(flags), *WARNINGS, *standard, *dump])
+
+    def kept_report(self, digest: str, make: Callable[[], T]) -> T:
+        """What `make` gives, pickled in the cache under `digest`; from there where it was made before."""
+        path = self.cache / f"report-{digest}.pickle"
+        if not path.exists():
+            temporary = _temporary(path)
+            temporary.write_bytes(pickle.dumps(make()))
+            temporary.rename(path)
+        return pickle.loads(path.read_bytes())
 
     def build_kernels(self, source: str, build: Build) -> Path:
         """A shared object of MSL and its thunks, from the cache or new. Raises CompileError."""
