@@ -7,15 +7,15 @@ but its content, so equal sites get equal ids in every function, module and proc
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.records import dataclass
 
-#: A constant of the message, or a hole to be filled with the next number from the mailbox.
-MessagePart = str | int | float | bool | None
-#: "float" is float64.
-NumberKind = Literal["int", "uint", "float", "bool", "float16", "float32"]
+#: A constant of the message: what Python can write as a literal without names.
+MessagePart = str | int | float | complex | bool | bytes | tuple[Any, ...] | None
+#: "float" is float64, "complex" is complex128, which takes two 64-bit patterns.
+NumberKind = Literal["int", "uint", "float", "bool", "float16", "float32", "complex64", "complex"]
 MAX_SITE_NUMBERS = 4
 #: Ways to one site that are told apart; a message that names more helps nobody.
 MAX_TRACES = 4
@@ -41,7 +41,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Hole:
-    """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns.
+    """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns, one or two each.
 
     format: how texts write it, as in f-strings: what stands behind the value, such as ":.3f" or "!r:>10".
     """

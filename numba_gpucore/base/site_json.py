@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from dataclasses import asdict
 from typing import Any
 
@@ -24,13 +25,17 @@ def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
         return {"text": [_argument_to_json(part) for part in argument.parts]}
     if isinstance(argument, Hole):
         return {"hole": argument.kind, "format": argument.format}
-    return {"constant": argument}
+    # JSON has neither complex numbers, nor bytes, nor tuples.
+    is_literal = isinstance(argument, (complex, bytes, tuple))
+    return {"literal": repr(argument)} if is_literal else {"constant": argument}
 
 
 def _argument_from_json(data: dict[str, Any]) -> Any:
     if "text" in data:
         return Text(tuple(map(_argument_from_json, data["text"])))
-    return Hole(data["hole"], data.get("format", "")) if "hole" in data else data["constant"]
+    if "hole" in data:
+        return Hole(data["hole"], data.get("format", ""))
+    return literal_eval(data["literal"]) if "literal" in data else data["constant"]
 
 
 def print_line_to_json(line: PrintLine) -> list[dict[str, Any]]:

@@ -76,7 +76,7 @@ class ContextCallConv(MinimalCallConv):
             kind, bits = bits_of(self.context, builder, argument, type_)
             if format_:
                 check_number_format(format_, kind)
-            numbers.append(bits)
+            numbers.extend(bits)
             return Hole(kind, format_)
 
         for argument, type_ in given:
@@ -164,4 +164,7 @@ class ContextCallConv(MinimalCallConv):
 
 
 def _constant_part(value: Any) -> MessagePart:
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+    is_plain = isinstance(value, (str, int, float, complex, bool, bytes, type(None)))
+    if is_plain or (type(value) is tuple and all(_constant_part(item) is item for item in value)):
+        return value
+    return str(value)

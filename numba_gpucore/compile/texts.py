@@ -55,6 +55,9 @@ def apply_format(format_text: str, value: Any, loc: Any = None) -> str:
         raise errors.UnsupportedError(f"f-string: {error}", loc) from error
 
 
+_EXAMPLES: dict[NumberKind, Any] = {"bool": True, "int": 0, "uint": 0, "complex64": 0j, "complex": 0j}
+
+
 def check_number_format(format_text: str, kind: NumberKind) -> None:
     """Raise UnsupportedError where numbers of a kind have no such format."""
-    apply_format(format_text, {"bool": True, "int": 0, "uint": 0}.get(kind, 0.0))
+    apply_format(format_text, _EXAMPLES.get(kind, 0.0))

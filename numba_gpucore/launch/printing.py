@@ -47,4 +47,4 @@ class PrintDrain:
 def format_line(line: PrintLine, numbers: tuple[int, ...]) -> str:
     """The text of a line; `numbers` are the bit patterns of its holes."""
     remaining = iter(numbers)
-    return "".join(number_text(next(remaining), part) if isinstance(part, Hole) else part for part in line.parts)
+    return "".join(number_text(remaining, part) if isinstance(part, Hole) else part for part in line.parts)

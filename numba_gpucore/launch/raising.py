@@ -75,8 +75,9 @@ def raise_from_site(report: ThrowReport, site: Site, kernel_name: str, source: P
     raise_at(outermost_first, error)
 
 
-def _decode_numbers(report: ThrowReport, site: Site) -> tuple[int | float | bool, ...]:
-    return tuple(decode_number(n, hole.kind) for n, hole in zip(report.numbers, site.holes, strict=False))
+def _decode_numbers(report: ThrowReport, site: Site) -> tuple[Any, ...]:
+    patterns = iter(report.numbers)
+    return tuple(decode_number(patterns, hole.kind) for hole in site.holes)
 
 
 def _place(report: ThrowReport, site: Site, kernel_name: str) -> str:
@@ -93,7 +94,7 @@ def _cuda_place(report: ThrowReport, site: Site, kernel_name: str) -> str:
     """The place in numba.cuda's words, with the text of the exception behind it: programs look for these."""
     (*_, frame) = site.ways[0]
     arguments = _arguments(report, site)
-    text = f": {arguments[0]}" if arguments and not site.is_bounds_check else ""
+    text = f": {arguments[0]!s}" if arguments and not site.is_bounds_check else ""
     return (
         f"In function '{kernel_name.rpartition('.')[2]}', file {frame.filename}, line {frame.line}, "
         f"tid={list(report.thread)} ctaid={list(report.block)}{text}"
@@ -179,14 +180,14 @@ def _arguments(report: ThrowReport, site: Site) -> tuple[MessagePart, ...]:
     def text(part: MessagePart | Hole) -> str:
         if not isinstance(part, Hole):
             return str(part)
-        return number_text(next(patterns), part) if report.has_details else "<unknown>"
+        return number_text(patterns, part) if report.has_details else "<unknown>"
 
     def argument(part: MessagePart | Hole | Text) -> MessagePart:
         if isinstance(part, Text):
             return "".join(map(text, part.parts))
         if not isinstance(part, Hole):
             return part
-        return decode_number(next(patterns), part.kind) if report.has_details else "<unknown>"
+        return decode_number(patterns, part.kind) if report.has_details else "<unknown>"
 
     return tuple(map(argument, site.arguments))
 

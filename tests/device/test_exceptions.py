@@ -75,6 +75,21 @@ def test_raise_with_numbers(checked_jit):
     assert note.startswith("kernel 'raises_numbers' (test_exceptions.py:")
 
 
+def test_raise_with_complex_numbers_and_constants(checked_jit):
+    def kernel(z):
+        if z[1].imag > 0:
+            raise ValueError(f"no root of {z[1]}", z[1], z[0])
+        raise ValueError("constants", 2j, (1, (2j, "a")), b"ab")
+
+    checked = checked_jit(kernel)
+    with pytest.raises(ValueError) as caught:
+        checked[1, 1](np.array([0.5j, 0.1 + 2j], np.complex64))
+    assert caught.value.args == ("no root of (0.1+2j)", complex(np.complex64(0.1 + 2j)), 0.5j)
+    with pytest.raises(ValueError) as caught:
+        checked[1, 1](np.zeros(2, np.complex64))
+    assert caught.value.args == ("constants", 2j, (1, (2j, "a")), b"ab")
+
+
 def test_division_by_zero_follows_the_error_model(checked_jit):
     def kernel(x, y):
         x[0] = y[0] // y[1]

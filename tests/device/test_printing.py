@@ -47,6 +47,37 @@ def test_separator_end_and_fstring(gpu_jit, capsys):
     assert capsys.readouterr().out == "[1] is 0.7, 2;11\n\nonly text\n"
 
 
+def test_complex_numbers(gpu_jit, capsys):
+    """The expected texts are NumPy's and Python's for the same values."""
+
+    @gpu_jit
+    def kernel(z, one):
+        for i in range(z.size):
+            print(z[i], (one, -z[i]), 1.5j, f"{z[i]:.2f}|{z[i]!s:>12}|", z[i].imag)
+
+    z = np.array([1 + 2j, complex(-0.0, 0.1), 2j, complex("nan+infj"), 1e20 - 0.3j], np.complex64)
+    kernel[1, 1](z, 3 - 4j)
+    expected = [f"{x!s} ((3-4j), {-x!s}) 1.5j {complex(x):.2f}|{x!s:>12}| {x.imag!s}" for x in z]
+    assert capsys.readouterr().out.splitlines() == expected
+
+
+def test_wide_complex_numbers(capsys):
+    """A number of two words, on the targets that have them."""
+    for name in ("ptxplus on cpu", "ptx machine"):
+        with opened_level(name) as level:
+
+            @level.jit
+            def kernel(z):
+                print(1, z[0], 2, (z[1], True))
+                print(f"{z[0]:.3f}", z[1] * 2)
+
+            z = np.array([1 / 3 - 1e-300j, complex(-0.0, 7)])
+            kernel[1, 1](z)
+            (first, second) = (complex(x) for x in z)
+            expected = f"1 {first} 2 ({second}, True)\n{first:.3f} {second * 2}\n"
+            assert capsys.readouterr().out == expected, name
+
+
 def test_unpacked_tuples(gpu_jit, capsys):
     """The expected text is what Python's print writes for the same values."""
 

@@ -48,7 +48,12 @@ ARTIFACT = Artifact(
     sites=(
         Site("builtins:IndexError", (Hole("int"),) * 3, FRAME, is_bounds_check=True),
         Site("builtins:KeyError", (Text(("at ", Hole("int", "!r:>8"))), 3), FRAME),
-        Site("my.module:Bad", ("text", 1, 2.5, True, None, Hole("float")), FRAME, traces=((FRAME, FRAME), (FRAME,))),
+        Site(
+            "my.module:Bad",
+            ("text", 1, 2.5, True, None, 2j, b"ab", (1, (2j,)), Hole("float")),
+            FRAME,
+            traces=((FRAME, FRAME), (FRAME,)),
+        ),
     ),
     backend_facts=(("frame_nbytes", 256),),
     print_lines=(PrintLine(("x = ", Hole("float32", ":.3f"), Hole("bool"), "\n")),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from llvmlite import ir
 
@@ -31,7 +31,7 @@ def lower_marker(context, builder, type_, marker):
 @lower(print_line, types.VarArg(types.Any))
 def lower_print_line(context, builder, sig, args):
     pieces = list(_LineWriter(context, builder).line(list(zip(sig.args, args, strict=True))))
-    numbers = [bits for _part, bits in pieces if bits is not None]
+    numbers = [pattern for _part, bits in pieces for pattern in bits]
     if len(numbers) > MAX_PRINT_NUMBERS:
         raise errors.UnsupportedError(f"print in a kernel can write {MAX_PRINT_NUMBERS} numbers, not {len(numbers)}")
     line = PrintLine(tuple(join_texts([part for part, _bits in pieces])))
@@ -45,8 +45,8 @@ def lower_print_line(context, builder, sig, args):
     return context.get_dummy_value()
 
 
-#: A text or a hole; with a hole the 64-bit pattern that fills it.
-Piece = tuple["str | Hole", "ir.Value | None"]
+#: A text or a hole; with a hole the 64-bit patterns that fill it.
+Piece = tuple["str | Hole", "Sequence[ir.Value]"]
 #: A type and a value of it.
 Typed = tuple[types.Type, ir.Value]
 
@@ -63,9 +63,9 @@ class _LineWriter:
         separator, end = (type_.literal_value for type_, _value in arguments[:2])
         for position, pieces in enumerate(self._arguments(arguments[2:])):
             if position:
-                yield separator, None
+                yield separator, ()
             yield from pieces
-        yield end, None
+        yield end, ()
 
     def _arguments(self, arguments: list[Typed]) -> Iterator[list[Piece]]:
         """The pieces of each argument that the user wrote."""
@@ -91,7 +91,7 @@ class _LineWriter:
 
     def _formatted(self, format_: str, type_: types.Type, value: ir.Value) -> Piece:
         if isinstance(type_, types.StringLiteral):
-            return apply_format(format_, type_.literal_value), None
+            return apply_format(format_, type_.literal_value), ()
         if not isinstance(type_, NUMBERS):
             raise errors.UnsupportedError(
                 f"an f-string in a kernel can format numbers, not a value of type {type_}: {{…{format_}}}"
@@ -104,7 +104,7 @@ class _LineWriter:
         """Texts and holes with their values. Inside tuples, texts are quoted as Python does."""
         if isinstance(type_, (types.StringLiteral, types.NoneType)):
             text = None if isinstance(type_, types.NoneType) else type_.literal_value
-            yield (repr(text) if in_tuple or text is None else text), None
+            yield (repr(text) if in_tuple or text is None else text), ()
         elif isinstance(type_, VectorType):
             yield from self._vector(type_)
         elif isinstance(type_, types.BaseTuple):
@@ -114,17 +114,17 @@ class _LineWriter:
             yield Hole(kind), bits
 
     def _vector(self, type_: VectorType) -> Iterator[Piece]:
-        yield "(", None
+        yield "(", ()
         for axis in "xyz":
             coordinate = call_intrinsic(self._builder, f"{type_.vector.intrinsic}.{axis}")
-            yield Hole("int"), self._builder.zext(coordinate, ir.IntType(64))
-            yield ")" if axis == "z" else ", ", None
+            yield Hole("int"), [self._builder.zext(coordinate, ir.IntType(64))]
+            yield ")" if axis == "z" else ", ", ()
 
     def _tuple(self, type_: types.BaseTuple, value: ir.Value) -> Iterator[Piece]:
         is_named = isinstance(type_, types.BaseNamedTuple)
         names = [f"{name}=" for name in type_.fields] if is_named else [""] * len(type_)
-        yield (type_.instance_class.__name__ if is_named else "") + "(", None
+        yield (type_.instance_class.__name__ if is_named else "") + "(", ()
         for position, (name, item_type) in enumerate(zip(names, type_, strict=True)):
-            yield (", " if position else "") + name, None
+            yield (", " if position else "") + name, ()
             yield from self._value(item_type, self._builder.extract_value(value, position), in_tuple=True)
-        yield ",)" if len(type_) == 1 and not is_named else ")", None
+        yield ",)" if len(type_) == 1 and not is_named else ")", ()

@@ -11,9 +11,9 @@ from numba_gpucore.compile.texts import Format, Spread, TextStart
 from numba_gpucore.compile.typing.bfloat16 import BFloat16
 from numba_gpucore.compile.typing.coordinates import VectorType
 from numba_gpucore.compile.typing.registry import registry
-from numba_gpucore.compile.weak_numbers import WeakFloat
+from numba_gpucore.compile.weak_numbers import WeakNumber
 
-NUMBERS = (types.Integer, types.Boolean, types.Float, BFloat16, WeakFloat)
+NUMBERS = (types.Integer, types.Boolean, types.Float, types.Complex, BFloat16, WeakNumber)
 _CONSTANTS = (types.StringLiteral, types.NoneType, VectorType)
 
 
