@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from types import ModuleType
 from typing import Any
 
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import ConfigurationWarning, PerformanceWarning
+from numba_gpucore.base.warn import warn_at_users_line
 from numba_gpucore.launch.configure import Shape
 
 #: Attributes of numba.core.config, which the environment sets as NUMBA_<name>. numba.cuda's default is 1.
@@ -20,7 +20,6 @@ SMALL_GRIDS, IMPLICIT_COPIES = "CUDA_LOW_OCCUPANCY_WARNINGS", "CUDA_WARN_ON_IMPL
 #: Grids from here on never earn a warning, as in numba.cuda.
 ENOUGH_BLOCKS = 128
 _CONFIG = "numba.core.config"
-_OWN_MODULES = ("numba_gpucore.", "numba_ptxplus", "numba_metal")
 _BLOCKS_PER_MULTIPROCESSOR = 2
 
 
@@ -41,7 +40,7 @@ def warn_about_small_grid(shape: Shape, device: Device, setting: bool | None) ->
     x, y, z = shape[0]
     needed = min(ENOUGH_BLOCKS, _BLOCKS_PER_MULTIPROCESSOR * device.limits.multiprocessor_count)
     if 0 < x * y * z < needed and _is_wanted(SMALL_GRIDS, setting, device):
-        _warn(
+        warn_at_users_line(
             f"Grid size {x * y * z} will likely result in GPU under-utilization due to low occupancy: "
             f"{device.name} has room for {needed} blocks and more. Use smaller blocks and more of them",
             _category("NumbaPerformanceWarning", PerformanceWarning),
@@ -51,7 +50,7 @@ def warn_about_small_grid(shape: Shape, device: Device, setting: bool | None) ->
 def warn_about_copies(device: Device, setting: bool | None) -> None:
     """Warn that a launch copies host arrays to the device and back; `setting` is what the environment says."""
     if _is_wanted(IMPLICIT_COPIES, setting, device):
-        _warn(
+        warn_at_users_line(
             "Host array used in CUDA kernel will incur copy overhead to/from device. "
             "Use to_device and copy_to_host, or In and Out to say which copies are needed",
             _category("NumbaPerformanceWarning", PerformanceWarning),
@@ -60,7 +59,7 @@ def warn_about_copies(device: Device, setting: bool | None) -> None:
 
 def warn_about_debug_and_opt() -> None:
     """Warn about debug=True with optimisation."""
-    _warn(
+    warn_at_users_line(
         "debug=True with optimisation is not supported by CUDA's debugger, which then misses lines and variables. "
         "Use debug=True, opt=False; lineinfo=True gives profilers lines, and exceptions need neither",
         _category("NumbaInvalidConfigWarning", ConfigurationWarning),
@@ -69,7 +68,7 @@ def warn_about_debug_and_opt() -> None:
 
 def warn_about_debug_and_lineinfo() -> None:
     """Warn about debug=True with lineinfo=True."""
-    _warn(
+    warn_at_users_line(
         "debug and lineinfo are mutually exclusive: debug=True gives source lines and more. Leave lineinfo out",
         _category("NumbaInvalidConfigWarning", ConfigurationWarning),
     )
@@ -85,14 +84,6 @@ def _is_wanted(name: str, setting: bool | None, device: Device) -> bool:
         if value is not None and getattr(config, "_gpucore_marked", False) and not isinstance(value, Unset):
             return True
     return not device.uses_host_memory if setting is None else setting
-
-
-def _warn(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line that is not ours."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN_MODULES):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
 
 
 def _category(numba_name: str, own: type[Warning]) -> type[Warning]:

@@ -11,7 +11,6 @@ import contextlib
 import os
 import stat
 import time
-import warnings
 from collections.abc import Callable, Iterator
 
 from numba_gpucore.base.argtypes import ArgType
@@ -20,6 +19,7 @@ from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import digest_module_source
+from numba_gpucore.base.warn import warn_at_users_line
 from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry
 
 ENTRY_SUFFIX = ".gpukernel"
@@ -115,6 +115,17 @@ class DiskCache:
             return False
         self._remove_least_recently_used()
         return True
+
+    def require_readable(self) -> None:
+        """Raise OSError where there is a folder that cannot be read."""
+        with contextlib.suppress(FileNotFoundError):
+            os.listdir(self.folder)
+
+    def require_writable(self) -> None:
+        """Raise OSError where the folder does not take a file."""
+        name = f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
+        self._write(name, b"a file of the usual kind needs room")
+        os.unlink(self._path(name))
 
     def _write(self, name: str, data: bytes) -> None:
         """Write a file so that others see it whole or not at all. Raises OSError."""
@@ -269,7 +280,7 @@ class DiskCache:
     def _warn(self, text: str) -> None:
         if not self._warned:
             self._warned = True
-            warnings.warn(f"{text}; the kernel is compiled again", CacheWarning, stacklevel=2)
+            warn_at_users_line(f"{text}; the kernel is compiled again", CacheWarning)
 
 
 def decode_text(data: bytes) -> str | None:

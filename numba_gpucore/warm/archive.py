@@ -27,17 +27,29 @@ class ImportReport:
 
 
 def export_entries(cache: DiskCache, path: Path) -> int:
-    """Write every whole entry into a new tar file; how many. Raises OSError."""
-    n_written = 0
-    with tarfile.open(path, "w") as archive:
-        for entry in map(Path, (*cache.entries(), *cache.overloads())):
-            data = entry.read_bytes()
-            if _objection_to(entry.name, data) is None:
-                member = tarfile.TarInfo(entry.name)
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
-                n_written += 1
+    """Write every whole entry into a tar file, of which there is all or nothing; how many. Raises OSError."""
+    cache.require_readable()
+    unfinished = path.with_name(path.name + ".unfinished")
+    try:
+        with tarfile.open(unfinished, "w") as archive:
+            n_written = sum(_add(archive, Path(file)) for file in (*cache.entries(), *cache.overloads()))
+        unfinished.replace(path)
+    except OSError as error:
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
     return n_written
+
+
+def _add(archive: tarfile.TarFile, file: Path) -> bool:
+    """Add a file of the cache, if it is whole."""
+    data = file.read_bytes()
+    if _objection_to(file.name, data) is not None:
+        return False
+    member = tarfile.TarInfo(file.name)
+    member.size = len(data)
+    archive.addfile(member, io.BytesIO(data))
+    return True
 
 
 def import_entries(cache: DiskCache, path: Path) -> ImportReport:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -119,6 +120,7 @@ def _job_count(text: str) -> int:
 def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
+        one.require_readable()
         for path in map(Path, one.entries()):
             status |= _list_entry(path)
         status |= _list_overloads(one)
@@ -185,6 +187,7 @@ def _line(used_s: float, nbytes: int, what: str) -> str:
 
 
 def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:
+    cache.require_readable()
     print(f"deleted {cache.clear()} entries of {cache.folder}")
     return 0
 
@@ -237,7 +240,8 @@ def _import(cache: DiskCache, options: argparse.Namespace) -> int:
     return 1 if report.refusals else 0
 
 
-def _warm(_cache: DiskCache, options: argparse.Namespace) -> int:
+def _warm(cache: DiskCache, options: argparse.Namespace) -> int:
+    cache.require_writable()
     if not options.modules:
         if options.arch:
             raise CommandError("--arch needs a MODULE: without one, nothing is made for an architecture")
@@ -268,7 +272,8 @@ def _tell(report: WarmReport, bar: ProgressBar) -> int:
         f"{report.name}: {report.n_compiled} compiled, {report.n_known} known{njit if has_njit else ''}, "
         f"{report.seconds:.1f} s"
     )
-    if report.n_unkept:
-        bar.print(f"{report.n_unkept} were not kept: set NUMBA_CACHE_DIR, or write cache=True", sys.stderr)
+    for reason, count in Counter(report.unkept).items():
+        bar.print(f"{count} of them will be compiled again: {reason}", sys.stderr)
+    if report.unkept:
         return 1
     return 0

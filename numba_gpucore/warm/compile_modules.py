@@ -44,15 +44,16 @@ class WarmTask:
 
 @dataclass(frozen=True)
 class WarmReport:
-    """What became of a task. n_unkept: compiled, but for kernels that are not cached. n_njit_known, n_njit_compiled:
-    signatures of Numba's cached functions. used_archs: those of the named architectures that a kernel could be compiled
-    for. objections: why each of the others could not. failure: why the task failed; None if it did not.
+    """What became of a task. unkept: for each signature that the next process compiles all the same, why.
+    n_njit_known, n_njit_compiled: signatures of Numba's cached functions. used_archs: those of the named
+    architectures that a kernel could be compiled for. objections: why each of the others could not. failure: why
+    the task failed; None if it did not.
     """
 
     name: str
     n_known: int = 0
     n_compiled: int = 0
-    n_unkept: int = 0
+    unkept: tuple[str, ...] = ()
     n_njit_known: int = 0
     n_njit_compiled: int = 0
     seconds: float = 0.0
@@ -141,12 +142,10 @@ def warm_task(task: WarmTask) -> WarmReport:
     session.defers_declared = True
     stats = CacheStats()
     choice = ArchChoice(task.archs)
-    n_unkept = 0
+    unkept: list[str] = []
     try:
         for kernel in kernels_of(task.module, task.kernel):
-            n_misses = len(stats.misses)
-            _warm_kernel(session, kernel, choice if task.archs else None, stats)
-            n_unkept += 0 if session.store.keeps(kernel.options) else len(stats.misses) - n_misses
+            unkept += _warm_kernel(session, kernel, choice if task.archs else None, stats)
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
         return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
@@ -155,7 +154,7 @@ def warm_task(task: WarmTask) -> WarmReport:
         task.name,
         len(stats.hits),
         len(stats.misses),
-        n_unkept,
+        tuple(unkept),
         njit_known,
         njit_compiled,
         seconds=time.perf_counter() - start,
@@ -164,12 +163,17 @@ def warm_task(task: WarmTask) -> WarmReport:
     )
 
 
-def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None, stats: CacheStats) -> None:
-    """choice: None for this machine's device."""
+def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None, stats: CacheStats) -> Iterator[str]:
+    """Compile what is not known, and look whether the next process would find it. choice: None for this machine's
+    device."""
     here = ArchChoice((session.current_device(kernel.platform).arch,)) if choice is None else choice
     for types in kernel.types_to_warm():
         for request, backend in here.requests(kernel, types):
+            n_misses = len(stats.misses)
             session.store.obtain(request, backend, stats)
+            reason = session.store.reason_to_compile(request, backend) if len(stats.misses) > n_misses else None
+            if reason is not None:
+                yield reason
 
 
 def _count_njit(module_name: str) -> tuple[int, int]:

@@ -229,6 +229,13 @@ def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
     assert len(caught) == 1
 
 
+def test_warnings_point_at_the_users_line(cache):
+    Path(cache.folder).write_text("in the way")
+    with pytest.warns(CacheWarning, match="cannot be kept") as caught:
+        cache.store(KEY, ARTIFACT)
+    assert caught[0].filename == __file__
+
+
 def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
     def full(*_args):
         raise OSError(28, "No space left on device")

@@ -35,11 +35,12 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """Run `python ARGUMENTS` in a folder that has MODULE as `kernels.py`; `cache` names the cache folder."""
+    """Run `python ARGUMENTS` in a folder that has MODULE as `kernels.py`; `cache` names the cache folder, if any."""
     (tmp_path / "kernels.py").write_text(MODULE)
 
     def run(*arguments: str, cache: str = "cache", expects_warning: bool = False) -> subprocess.CompletedProcess[str]:
-        variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / cache)}
+        variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "XDG_CACHE_HOME": str(tmp_path / "default")}
+        variables["NUMBA_CACHE_DIR"] = str(tmp_path / cache) if cache else ""
         environment = {**os.environ, **variables}
         line = [sys.executable, *(() if expects_warning else ("-W", "error")), *arguments]
         return subprocess.run(
@@ -268,6 +269,42 @@ def test_what_cannot_be_done_here_is_told(
     monkeypatch.syspath_prepend(str(tmp_path))
     assert main("numba_metal", line.split()) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["cache list", "cache clear", "cache export all.tar", "warm"])
+def test_a_folder_that_cannot_be_used_is_told(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.chdir(tmp_path)
+    assert main("numba_metal", line.split()) == 1
+    assert f"{tmp_path / 'file'}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_archive_is_whole_or_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    OverloadFiles((DiskCache(str(tmp_path / "cache")),), own_source=lambda: "source", keeps=True).keep("sum", "text")
+    archive = tmp_path / "all.tar"
+    archive.write_text("of last week")
+    monkeypatch.setattr(tarfile.TarFile, "addfile", full)
+    assert main("numba_metal", ["cache", "export", str(archive)]) == 1
+    assert f"{archive} cannot be written: No space left on device" in capsys.readouterr().err
+    assert archive.read_text() == "of last week"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.tar", "cache"]
+
+
+def test_warm_tells_what_will_be_compiled_again(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = command("-m", "numba_metal", "warm", "kernels", cache="")
+    assert child.returncode == 1
+    assert "kernels: 1 compiled, 0 known" in child.stdout
+    assert "1 of them will be compiled again: caching is off; set NUMBA_CACHE_DIR or cache=True" in child.stderr
 
 
 def test_wrong_settings_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
