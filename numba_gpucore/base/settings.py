@@ -45,7 +45,8 @@ class Settings:
             boundscheck=_flag(environ, "NUMBA_BOUNDSCHECK"),
             num_threads=_count(environ, "NUMBA_NUM_THREADS") or usable_cores(),
             dump_folder=environ.get("NUMBA_GPU_DUMP") or None,
-            cache_folder=environ.get("NUMBA_CACHE_DIR") or _user_cache_folder(environ),
+            # As it is now: a program may go to another folder later.
+            cache_folder=os.path.abspath(environ.get("NUMBA_CACHE_DIR") or _user_cache_folder(environ)),
             caches_by_default=bool(environ.get("NUMBA_CACHE_DIR")),
             cache_max_nbytes=_count(environ, "NUMBA_GPU_CACHE_NBYTES") or _DEFAULT_CACHE_NBYTES,
             trusts_cache=bool(_flag(environ, "NUMBA_GPU_TRUST_CACHE")),

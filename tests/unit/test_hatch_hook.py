@@ -206,6 +206,21 @@ def test_installed_package_compiles_nothing(installed_python: Path, tmp_path: Pa
     assert listing.count(" cuda sm_80 ") == 1 and listing.count(" metal apple-msl3.1 ") == 1
 
 
+#: Before anything of ours has looked at versions.
+UPGRADE = """
+from numba_gpucore.base import versions
+
+versions.version_of = lambda package: "99.9"
+"""
+
+
+def test_an_upgrade_changes_nothing(installed_python: Path, tmp_path: Path) -> None:
+    """Machine code of a package is right whatever the versions of NumPy, Numba and llvmlite are."""
+    variables = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_PTXPLUS_DEVICE": "cpu"}
+    line = (installed_python, "-W", "error", "-c", UPGRADE + PROGRAM)
+    assert run(*line, cwd=tmp_path, variables=variables).split() == ["1", "0", "1", "0", "False"]
+
+
 #: `cache verify` as it would be on another platform.
 VERIFY_ELSEWHERE = """
 import sys
