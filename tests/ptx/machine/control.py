@@ -46,15 +46,20 @@ def guard_slot(instruction: Instruction, table: SlotTable) -> tuple[int, bool] |
     return table.source(instruction, register, PRED), isinstance(guard, Not)
 
 
+def split_by_guard(frame: Frame, lanes: Lanes, guard: tuple[int, bool]) -> tuple[Lanes | None, Lanes | None]:
+    """The lanes that a guard, as `guard_slot` gives it, lets through, and the others; None for none."""
+    slot, is_negated = guard
+    condition = frame.views[slot][lanes]
+    return frame.wave.split(lanes, ~condition if is_negated else condition)
+
+
 def with_guard(end: End, guard: tuple[int, bool] | None, next_pc: int) -> End:
     """Lanes whose predicate is false go to `next_pc` instead."""
     if guard is None:
         return end
-    slot, is_negated = guard
 
     def guarded(frame: Frame, lanes: Lanes) -> None:
-        condition = frame.views[slot][lanes]
-        taken, rest = frame.wave.split(lanes, ~condition if is_negated else condition)
+        taken, rest = split_by_guard(frame, lanes, guard)
         if rest is not None:
             frame.wave.schedule(frame.depth, next_pc, rest)
         if taken is not None:
@@ -130,7 +135,7 @@ def bind_ret(instruction: Instruction, code: FunctionCode, call_sites: Mapping[i
             going = wave.compact(ids[return_pcs == pc])
             site = call_sites[int(pc)]
             caller = wave.frame(site.caller, frame.depth - 1)
-            _copy_params(frame, code.result_ranges, caller, site.results, going)
+            _copy_params(frame, code.layout.result_ranges, caller, site.results, going)
             wave.schedule(caller.depth, int(pc), going)
 
     return end
@@ -196,16 +201,16 @@ def bind_call(
 
 
 def _param_range(instruction: Instruction, caller: FunctionCode, operand: Operand) -> tuple[int, int]:
-    if not isinstance(operand, Symbol) or operand.name not in caller.param_ranges:
+    if not isinstance(operand, Symbol) or operand.name not in caller.layout.param_ranges:
         raise unsupported(instruction, f"{operand} is no .param variable")
-    return caller.param_ranges[operand.name]
+    return caller.layout.param_ranges[operand.name]
 
 
 def enter(frame: Frame, lanes: Lanes, callee: FunctionCode, site: CallSite, return_pc: int) -> None:
     """Start a call: hand over the arguments, remember where to return to."""
     wave = frame.wave
     inner = wave.frame(callee, frame.depth + 1)
-    _copy_params(frame, site.arguments, inner, callee.argument_ranges, lanes)
+    _copy_params(frame, site.arguments, inner, callee.layout.argument_ranges, lanes)
     inner.return_pc[lanes] = return_pc
     inner.enter_function(lanes)
     wave.schedule(inner.depth, callee.entry_pc, lanes)

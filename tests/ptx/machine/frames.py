@@ -33,7 +33,7 @@ class Frame:
         self.depth = depth
         self.wave = wave
         nlanes = wave.nlanes
-        self.params = RowSpace("param", wave.ids, nlanes, code.params_nbytes)
+        self.params = RowSpace("param", wave.ids, nlanes, code.layout.params_nbytes)
         self.params.flags[:] = READABLE | WRITABLE
         self.return_pc = np.full(nlanes, -1, np.int64)
         self.local_base = np.zeros(nlanes, np.int64)
@@ -75,15 +75,15 @@ class Frame:
     def enter_function(self, lanes: Lanes) -> None:
         """Give the lanes fresh local variables on top of their stacks."""
         code, wave = self.code, self.wave
-        if not code.local_nbytes:
+        if not code.layout.local_nbytes:
             return
         base = wave.stack_top[lanes].copy()
-        wave.stack_top[lanes] = base + code.local_nbytes
+        wave.stack_top[lanes] = base + code.layout.local_nbytes
         self.local_base[lanes] = base
         wave.local.widen(int(wave.stack_top.max()))
         ids = wave.ids[lanes]
         rows = wave.local.flag_rows
-        for start, nbytes in code.local_ranges:
+        for start, nbytes in code.layout.local_ranges:
             rows[ids[:, None], base[:, None] + start + np.arange(nbytes)] = READABLE | WRITABLE
         for number, slot in enumerate(code.slots):
             if isinstance(slot, AddressSlot) and slot.place.space == "local":
@@ -92,11 +92,11 @@ class Frame:
     def leave_function(self, lanes: Lanes) -> None:
         """Take the local variables away again."""
         code, wave = self.code, self.wave
-        if code.local_nbytes:
+        if code.layout.local_nbytes:
             base = self.local_base[lanes]
             wave.stack_top[lanes] = base
             ids = wave.ids[lanes]
-            wave.local.flag_rows[ids[:, None], base[:, None] + np.arange(code.local_nbytes)] = 0
+            wave.local.flag_rows[ids[:, None], base[:, None] + np.arange(code.layout.local_nbytes)] = 0
 
 
 def generic_base(space: str) -> int:

@@ -14,7 +14,7 @@ from .control import CallSite
 from .elementwise import Thunk
 from .errors import PtxError
 from .frames import Frame, Lanes
-from .layout import StaticMemory, lay_out_function, lay_out_statics
+from .layout import FunctionLayout, StaticMemory, lay_out_function, lay_out_statics
 from .memory import GlobalMemory
 from .operations.operation import Modifiers
 from .operations.table import select_operation
@@ -49,7 +49,7 @@ class Block:
 
 @dataclass
 class FunctionCode:
-    """A linked function. Ranges are (start, nbytes) in the frame's parameters; local ranges in its depot."""
+    """A linked function. `places`: of the module's variables and its own."""
 
     number: int
     function: Function
@@ -57,12 +57,7 @@ class FunctionCode:
     entry_pc: int
     registers: dict[str, PtxType]
     places: dict[str, Place]
-    param_ranges: dict[str, tuple[int, int]]
-    argument_ranges: tuple[tuple[int, int], ...]
-    result_ranges: tuple[tuple[int, int], ...]
-    params_nbytes: int
-    local_ranges: tuple[tuple[int, int], ...]
-    local_nbytes: int
+    layout: FunctionLayout
     slots: list[Slot] = field(default_factory=list)
 
 
@@ -104,11 +99,8 @@ class Program:
         for number, (function, body) in enumerate(defined):
             layout = lay_out_function(function, body)
             registers = {**body.registers, CARRY_REGISTER: PRED}
-            self.functions[function.name] = FunctionCode(
-                number, function, body, pc, registers, {**self.statics.places, **layout.places}, layout.param_ranges,
-                layout.argument_ranges, layout.result_ranges, layout.params_nbytes, layout.local_ranges,
-                layout.local_nbytes,
-            )  # fmt: skip
+            places = {**self.statics.places, **layout.places}
+            self.functions[function.name] = FunctionCode(number, function, body, pc, registers, places, layout)
             # one more: a body may fall off its end
             pc += sum(isinstance(statement, Instruction) for statement in body.statements) + 1
         for new, old in self.module.aliases.items():
@@ -171,11 +163,9 @@ class _Binder:
         guard = control.guard_slot(instruction, self.table)
         if guard is None:
             return thunk
-        slot, is_negated = guard
 
         def run(frame: Frame, lanes: Lanes) -> None:
-            condition = frame.views[slot][lanes]
-            taken, _ = frame.wave.split(lanes, ~condition if is_negated else condition)
+            taken, _rest = control.split_by_guard(frame, lanes, guard)
             if taken is not None:
                 thunk(frame, taken)
 
