@@ -113,7 +113,7 @@ def _address_value(item: AddressOf, places: dict[str, Place]) -> int:
 
 @dataclass(frozen=True)
 class FunctionLayout:
-    """Ranges are (start, nbytes): those of parameters and results in the frame's parameters, local ones in its depot."""
+    """Ranges are (start, nbytes): of parameters and results in the frame's parameters, local ones in its depot."""
 
     places: dict[str, Place]
     param_ranges: dict[str, tuple[int, int]]
