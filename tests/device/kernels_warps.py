@@ -104,6 +104,36 @@ def masks(out):
         out[1, i] = gpu.activemask()
 
 
+def results_kept(x, out):
+    """Each operation twice, among the others; results are used when all lanes have met for the last time."""
+    i = gpu.threadIdx.x
+    ones, some = gpu.match_any_sync(0xFFFFFFFF, x[i]), gpu.match_any_sync(0xFFFFFFFF, int(x[i]) // 2)
+    all_mask, all_same = gpu.match_all_sync(0xFFFFFFFF, 7)
+    no_mask, none_same = gpu.match_all_sync(0xFFFFFFFF, i)
+    ballot = gpu.ballot_sync(0xFFFFFFFF, x[i] == 1)
+    first, last = gpu.shfl_sync(0xFFFFFFFF, x[i], 0), gpu.shfl_down_sync(0xFFFFFFFF, int(x[i]), 1)
+    odd = gpu.ballot_sync(0xFFFFFFFF, i % 2)
+    any_three, all_small = gpu.any_sync(0xFFFFFFFF, x[i] == 3), gpu.all_sync(0xFFFFFFFF, x[i] < 4)
+    again = gpu.match_any_sync(0xFFFFFFFF, x[i])
+    gpu.syncwarp()
+    out[0, i], out[1, i], out[2, i], out[3, i] = ones, some, all_mask, no_mask
+    out[4, i], out[5, i], out[6, i], out[7, i] = ballot, first, last, odd
+    out[8, i], out[9, i] = any_three + 2 * all_small + 4 * all_same + 8 * none_same, again
+
+
+def expect_results_kept(x, out):
+    def lanes(truth):
+        return (truth.astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum().astype(np.uint32)
+
+    equal = np.array([lanes(x == one) for one in x])
+    halves = np.array([lanes(x // 2 == one // 2) for one in x])
+    rows = [
+        equal, halves, 0xFFFFFFFF, 0, lanes(x == 1), x[0], np.append(x[1:], x[-1]), 0xAAAAAAAA,
+        int((x == 3).any()) + 2 + 4, equal,
+    ]  # fmt: skip
+    return {1: np.stack([np.broadcast_to(np.asarray(row, np.uint32), 32) for row in rows])}
+
+
 def divergent_ballots(out):
     """Four groups of lanes vote at four places."""
     i = gpu.threadIdx.x
@@ -180,6 +210,11 @@ CASES = (
         masks,
         lambda _rng: (np.zeros((2, 32), np.uint32),),
         lambda out: {0: np.stack([2**LANE - 1, np.tile([0x55555555, 0xAAAAAAAA], 16)])},
+    ),
+    Case(
+        results_kept,
+        lambda rng: (rng.integers(0, 4, 32, dtype=np.int32), np.zeros((10, 32), np.uint32)),
+        expect_results_kept,
     ),
     Case(
         divergent_ballots,

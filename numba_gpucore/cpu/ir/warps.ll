@@ -160,7 +160,9 @@ define i32 @gpu.match.all.i64(ptr %thread, i32 %mask, i64 %value) alwaysinline {
   %result = select i1 %all, i32 %met, i32 0
   ret i32 %result
 }
-define i32 @gpu.lanes_with_value(ptr %thread, i64 %value) alwaysinline {
+; Not inlined: LLVM would move the comparison behind the thread's next wait and keep 256 bytes for it in the frame, at a
+; multiple of 256 bytes, which frames are not.
+define i32 @gpu.lanes_with_value(ptr %thread, i64 %value) noinline {
   %warp = call ptr @gpu.warp_of(ptr %thread)
   %sent.at = getelementptr %gpu.warp, ptr %warp, i32 0, i32 2
   %sent = load <32 x i64>, ptr %sent.at, align 8
