@@ -33,6 +33,7 @@ _TEMPORARY_SUFFIX = ".gputemporary"
 _TEMPORARY_TIMEOUT_S = 3600.0
 #: Windows turns line ends into its own without it.
 _BINARY = getattr(os, "O_BINARY", 0)
+_NOT_WAITING = getattr(os, "O_NONBLOCK", 0)
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
 _LOCK_TIMEOUT_S = 20.0
 _LOCK_POLL_S = 0.02
@@ -48,6 +49,15 @@ class Lookup:
 
     artifact: Artifact | None
     reason: str
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """A pipe in the place of a file would never answer."""
+    return os.open(path, flags | _NOT_WAITING)
+
+
+class _Untrusted(Exception):
+    """A file that is not taken; the text says why."""
 
 
 @dataclass
@@ -74,16 +84,13 @@ class DiskCache:
         """The entry for a key, if it is there, whole, trustworthy and made from the sources as they are now."""
         path = self.path_of(key)
         try:
-            objection = self._objection_to(os.stat(self.folder), self.folder)
-            with open(path, "rb") as file:
-                objection = objection or self._objection_to(os.fstat(file.fileno()), path)
-                data = b"" if objection else file.read()
+            data = self._read(path)
         except FileNotFoundError:
             return Lookup(None, NOT_THERE)
+        except _Untrusted as objection:
+            return self._refuse(str(objection))
         except OSError as error:
             return self._refuse(f"{path} cannot be read: {error}")
-        if objection:
-            return self._refuse(objection)
         try:
             artifact = decode_entry(data, key, arg_types)
         except DamagedEntry as damage:
@@ -153,15 +160,9 @@ class DiskCache:
         """The text that `note` kept under a file name; None unless it is there, whole and to be trusted."""
         path = self._path(name)
         try:
-            if self._objection_to(os.stat(self.folder), self.folder):
-                return None
-            with open(path, "rb") as file:
-                if self._objection_to(os.fstat(file.fileno()), path):
-                    return None
-                data = file.read()
-        except OSError:
+            text = decode_text(self._read(path))
+        except (OSError, _Untrusted):
             return None
-        text = decode_text(data)
         if text is not None:
             self._mark_as_used(path)
         return text
@@ -242,6 +243,20 @@ class DiskCache:
                 with contextlib.suppress(OSError):
                     if time.time() - os.stat(path).st_mtime >= timeout_s:
                         os.unlink(path)
+
+    def _read(self, path: str) -> bytes:
+        """The content of a file of ours. Raises OSError, and _Untrusted for what is none that we should take."""
+        objection = self._objection_to(os.stat(self.folder), self.folder)
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            objection = objection or self._objection_to(status, path)
+            if not stat.S_ISREG(status.st_mode):
+                objection = objection or f"{path} is no file"
+            elif status.st_size > self.max_nbytes:
+                objection = objection or f"{path} is larger than all the folder may be"
+            if objection:
+                raise _Untrusted(objection)
+            return file.read()
 
     def _make_folder(self) -> None:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)

@@ -132,6 +132,8 @@ DAMAGES = {
     "no sites": _rewrite_header(GOOD, lambda header: header.pop("sites")),
     "sites of another form": _rewrite_header(GOOD, lambda header: header.update(sites=[{"exception": 1}])),
     "wrong code length": _rewrite_header(GOOD, lambda header: header.update(code_nbytes=1)),
+    "no literal": _rewrite_header(GOOD, lambda header: header.update(print_lines=[[{"literal": "(1 +"}]])),
+    "lists in lists without end": MAGIC + (200_000).to_bytes(8, "little") + b"[" * 200_000,
     "sources of another form": _rewrite_header(GOOD, lambda header: header.update(sources=[{"x": 1}])),
 }
 
@@ -197,6 +199,26 @@ def test_what_others_keep_in_the_folder_stays(cache):
 def test_folder_in_place_of_an_entry_is_a_miss(cache):
     Path(cache.path_of(KEY)).mkdir(parents=True)
     with pytest.warns(CacheWarning):
+        assert cache.find(KEY, ARG_TYPES).artifact is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of POSIX")
+def test_pipe_in_place_of_a_file_is_a_miss(cache):
+    """Opening it as a file would wait for a writer for ever."""
+    cache.store(KEY, ARTIFACT)
+    os.unlink(cache.path_of(KEY))
+    os.mkfifo(cache.path_of(KEY), 0o600)
+    with pytest.warns(CacheWarning, match="is no file"):
+        assert cache.find(KEY, ARG_TYPES).artifact is None
+    assert cache.recall(Path(cache.path_of(KEY)).name) is None
+
+
+def test_file_larger_than_the_limit_is_not_read(tmp_path):
+    cache = DiskCache(str(tmp_path), max_nbytes=1 << 20)
+    with open(cache.path_of(KEY), "wb") as file:
+        file.truncate(1 << 40)  # a sparse file, which no memory takes
+    os.chmod(cache.path_of(KEY), 0o600)
+    with pytest.warns(CacheWarning, match="is larger than all the folder may be"):
         assert cache.find(KEY, ARG_TYPES).artifact is None
 
 
