@@ -142,10 +142,10 @@ def _find_checks(thread: ThreadText, guards: list[Bound]) -> Iterator[Bound]:
     """What keeps threads from throwing, and comparisons of x that are not guards. A constant is taken to be exceeded,
     anything else to be a length."""
     outcomes = {guard.condition: guard.outcome for guard in guards}
-    for bound in _find_row_checks(thread):
-        if bound.condition not in outcomes:
-            outcomes[bound.condition] = bound.outcome
-            yield bound
+    for check in _find_row_checks(thread):
+        if check.condition not in outcomes:
+            outcomes[check.condition] = check.outcome
+            yield check
     for name, text in thread.definitions.items():
         match = _COMPARE.match(text)
         if match is None or name in outcomes:
