@@ -14,8 +14,9 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
 from numba_gpucore.cpu.coroutine_program import build_coroutine
 from numba_gpucore.cpu.debug_lines import add_lines
-from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
+from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL, SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
+from numba_gpucore.cpu.frame_size import limit_alignment
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.replay import replay_symbol
@@ -37,9 +38,12 @@ class CpuCodegen:
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
-        uses_atomics = bool(_ATOMIC.search(str(module)))
+        text = str(module)
+        uses_atomics = bool(_ATOMIC.search(text))
         shape = choose_shape(job, uses_atomics)
-        builder = ProgramBuilder(module.as_bitcode(), job)
+        aligned_text = limit_alignment(text, FRAME_ALIGN_NBYTES) if shape.is_coroutine else text
+        device_ir = module if aligned_text == text else llvm.parse_assembly(aligned_text)
+        builder = ProgramBuilder(device_ir.as_bitcode(), job)
         program = build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
         _replace_content(module, program, builder)
         if uses_atomics:

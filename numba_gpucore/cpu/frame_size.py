@@ -19,6 +19,13 @@ _LOAD = re.compile(r"^  %[\w.]+ = load ([^,]+), ptr (%[\w.]+)(?:,|$)")
 _STORE = re.compile(r"^  store ([^,]+?) (\S+), ptr (%[\w.]+)(?:,|$)")
 _SCALAR_NBYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
 _VECTOR = re.compile(r"^[<\[](\d+) x (\S+)[>\]]$")
+_ALIGNED_LOCAL = re.compile(r"^(  \S+ = alloca [^\n]*?, align )(\d+)", re.MULTILINE)
+
+
+def limit_alignment(text: str, align_nbytes: int) -> str:
+    """Device IR whose local arrays are aligned to `align_nbytes` at most, as frames are: LLVM's accesses fail where a
+    frame promises more than it keeps."""
+    return _ALIGNED_LOCAL.sub(lambda found: f"{found[1]}{min(int(found[2]), align_nbytes)}", text)
 
 
 def frame_size(text: str) -> int | None:

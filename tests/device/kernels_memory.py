@@ -199,6 +199,25 @@ def expect_cache_operators_elsewhere(x, halves, flags, wide):
     return {1: halves + halves[0], 2: ~flags, 3: wide + around}
 
 
+def aligned_locals_across_barriers(x, out):
+    """Local arrays aligned for wide accesses, which LLVM makes of loops, live while threads wait."""
+    i = gpu.threadIdx.x
+    wide, wider = gpu.local.array(64, float32, alignment=64), gpu.local.array(200, float32, alignment=256)
+    for k in range(64):
+        wide[k] = x[k]
+    for k in range(200):
+        wider[k] = x[k] + 1
+    gpu.syncthreads()
+    for k in range(64):
+        wide[k] *= 2
+    gpu.syncthreads()
+    for k in range(200):
+        wider[k] *= 2
+    gpu.syncthreads()
+    for k in range(64):
+        out[i, k] = wide[k] + wider[k + 136]
+
+
 CASES = (
     Case(
         matmul_ragged,
@@ -261,6 +280,12 @@ CASES = (
             rng.integers(0, 2**40, 32),
         ),
         expect_cache_operators_elsewhere,
+    ),
+    Case(
+        aligned_locals_across_barriers,
+        lambda rng: (rng.integers(0, 99, 200).astype(np.float32), np.zeros((33, 64), np.float32)),
+        lambda x, out: {1: np.tile(2 * x[:64] + 2 * x[136:] + 2, (33, 1))},
+        block=33,
     ),
     Case(local_matrix, random_int32(32, 32), lambda x, out: {1: 30 * x}),
     Case(
