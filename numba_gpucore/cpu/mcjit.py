@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from typing import Any
 
@@ -13,6 +14,8 @@ from numba_gpucore.cpu.object_symbols import undefined_symbols
 
 #: What MCJIT supplies itself.
 _LINKER_SYMBOLS = frozenset({"_GLOBAL_OFFSET_TABLE_"})
+#: LLVM's objects for Windows name it where they compute with floats, for Microsoft's linker; nothing reads it.
+_FLOATS_MARK, _MARK = "_fltused", ctypes.c_int()
 
 
 def link_by_mcjit(artifact: Artifact) -> Any:
@@ -26,6 +29,8 @@ def link_by_mcjit(artifact: Artifact) -> Any:
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
     # Making an engine is what opens the process's own symbols for `address_of_symbol`.
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    if _FLOATS_MARK in needed:
+        llvm.add_symbol(_FLOATS_MARK, ctypes.addressof(_MARK))
     missing = [name for name in needed if name not in _LINKER_SYMBOLS and not llvm.address_of_symbol(name)]
     if missing:
         raise ToolchainError(

@@ -6,16 +6,21 @@ No such machine runs them here. Formats: System V ABI, "ELF Header"; Apple, mach
 
 from __future__ import annotations
 
+import ctypes
 import math
 import struct
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
 import numba_metal
+from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.cpu import BACKEND, arch
 from numba_gpucore.cpu.arch import SYSTEMS, Platform, baseline_arch, host_arch, parse_arch
+from numba_gpucore.cpu.machine import make_target_machine
+from numba_gpucore.cpu.mcjit import link_by_mcjit
 from numba_gpucore.cpu.object_symbols import undefined_symbols
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.store import make_key
@@ -77,6 +82,25 @@ def test_objects_are_of_the_named_platform(name: str, format_: str, machine: int
     assert {"expf", "sinf"} <= set(undefined_symbols(data))
     assert b"kernel_every_kind_of_code\0" in data
     assert (b"_kernel_every_kind_of_code\0" in data) == (format_ == "Mach-O")
+
+
+MARKED = """
+@_fltused = external global i32
+define ptr @mark() {
+  ret ptr @_fltused
+}
+"""
+
+
+def test_what_marks_floats_on_windows_is_supplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Microsoft's linker would, but no program exports it."""
+    machine = make_target_machine(host_arch(), 1)
+    module = llvm.parse_assembly(MARKED)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    data = machine.emit_object(module)
+    assert "_fltused" in undefined_symbols(data)
+    engine = link_by_mcjit(Artifact("marked", "mark", "cpu", host_arch(), BACKEND.launch_abi, (), data, 0, ()))
+    assert ctypes.CFUNCTYPE(ctypes.c_void_p)(engine.get_function_address("mark"))()
 
 
 def test_two_levels_of_one_platform_differ() -> None:
