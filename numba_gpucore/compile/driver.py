@@ -1,6 +1,6 @@
 """From a request to an Artifact, step by step. Before: launch.miss. After: the cache, Device.load.
 
-Each step takes what the step before it made; `Stages` keeps the texts for whoever wants to look.
+Each step takes what the step before it made; `StageDump` writes the texts for whoever wants to look.
 """
 
 from __future__ import annotations

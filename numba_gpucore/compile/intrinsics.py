@@ -2,7 +2,7 @@
 
 A neutral intrinsic is a call to a function of the name given here. Those with `takes_context` have the hidden context
 pointer as first parameter. A back-end legalises a module by linking definitions of them (`alwaysinline`), so calls are
-never rewritten; one that leaves an entry undefined fails `check_definitions`.
+never rewritten; each back-end has a test that it defines all of them.
 
 Placeholders carry their facts in their names, since each is different:
 

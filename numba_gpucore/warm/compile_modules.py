@@ -1,4 +1,4 @@
-"""Compile the kernels of modules ahead of time. Before: warm.command, warm.build. After: launch.store, launch.cache.
+"""Compile the kernels of modules ahead of time. Before: warm.command, warm.ship. After: launch.store, launch.cache.
 
 Kernels tell which signatures they want compiled: those that they declare, else their decorator's list `warm`. A process
 for each module imports it and compiles, so modules are done in parallel. Numba's own `@njit(cache=True)` functions with

@@ -67,9 +67,6 @@ class Selection:
     used: set[str] = field(default_factory=set)
     statements: list[list[Instr]] = field(default_factory=list)
 
-    def is_inline(self, value: object) -> bool:
-        return isinstance(value, Local) and value.name in self.inline
-
     def operands(self, instr: Instr) -> tuple[Value, ...]:
         """What the expression of an instruction reads. Whether a compare-and-swap succeeded is asked by comparing what
         it found with what it expected, and whether arithmetic wrapped by doing it again."""

@@ -9,13 +9,6 @@ from numba_gpucore.compile.job import Job
 from numba_ptxplus.toolchain import LIBDEVICE_PACKAGE
 
 
-def kernel_error(job: Job, what: str, advice: str) -> UnsupportedKernelError:
-    code = job.request.py_func.__code__
-    return UnsupportedKernelError(
-        job.request.py_func.__name__, [Fault(code.co_filename, code.co_firstlineno, what, advice)]
-    )
-
-
 def libdevice_missing(job: Job, needs: Mapping[str, str]) -> UnsupportedKernelError:
     """needs: libdevice's functions and the intrinsic that each is for. One fault a line."""
     by_place: dict[tuple[str, int], list[str]] = {}

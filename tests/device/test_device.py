@@ -10,11 +10,9 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import UnsupportedKernelError
-from tests.device.catalogue import Case, all_cases
+from tests.device.catalogue import MISSING, Case, all_cases
 from tests.device.kernels_numbers import WARNING_ABOUT_LITERALS
 
-#: What each target cannot express and refuses, whatever the device: the rest must run.
-MISSING = {"ptxplus": frozenset(), "metal": frozenset({"float64", "atomic64", "recursion", "grid_barrier"})}
 PACKAGES = {"ptxplus": numba_ptxplus, "metal": numba_metal}
 
 

@@ -13,19 +13,17 @@ import pytest
 
 import numba_metal
 from numba_gpucore.base.errors import UnsupportedKernelError
-from tests.device.catalogue import Case, all_cases
+from tests.device.catalogue import MISSING, Case, all_cases
 from tests.levels import opened_level
 from tests.metal_double import World
 
-#: What Metal cannot express (see tests/device/test_device.py).
-MISSING = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
 GPUS = (
     World(polls_until_done=10**6),
     World(order="reversed", is_eager=True),
     World(order="shuffled", seed=3, trap_undefined=True, all_threads_must_arrive=True),
 )
-CASES = [case for case in all_cases() if not case.needs & MISSING]
-REFUSED = [case for case in all_cases() if case.needs & MISSING]
+CASES = [case for case in all_cases() if not case.needs & MISSING["metal"]]
+REFUSED = [case for case in all_cases() if case.needs & MISSING["metal"]]
 
 
 @pytest.fixture(autouse=True)
@@ -54,4 +52,4 @@ def test_refused_kernel(case: Case) -> None:
         numba_metal.jit(case.kernel)[case.grid, case.block, None, case.shared_nbytes](
             *case.make_args(np.random.default_rng(case.seed))
         )
-    case.check_refusal(MISSING, str(caught.value))
+    case.check_refusal(MISSING["metal"], str(caught.value))

@@ -9,8 +9,6 @@ import numpy as np
 
 from .pairs import Pair
 
-BITS_OF = {np.dtype(np.float16): np.uint16, np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
-
 
 def step(rounded: np.ndarray, direction: np.ndarray, mode: str) -> np.ndarray:
     """`rounded` (to nearest), moved to the neighbour that `mode` (rn, rz, rm, rp) asks for.
