@@ -6,7 +6,7 @@
 ; Run blocks [first, end). Blocks that are neighbours in x are run together, a row of up to @gpu.row_threads threads
 ; at a time: the innermost loop is long even where blocks are narrow. merge_blocks.py sets it; for kernels that look at
 ; their block's x or share memory in a block it is 1: then a row is a row of one block.
-define void @gpu.run_blocks(ptr %launch, ptr %scratch, i64 %first, i64 %end) noinline {
+define void @gpu.run_blocks(ptr %launch, ptr %scratch, i64 %first, i64 %end) noinline optnone {
 entry:
   %bounds = alloca [6 x i64]
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)

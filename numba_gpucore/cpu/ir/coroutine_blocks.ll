@@ -4,18 +4,18 @@
 @gpu.thread_nbytes = external hidden constant i64
 
 ; Frames that do not fit behind their thread's record. Rare: coroutine_program.py builds again with room for them.
-define ptr @gpu.allocate_frame(i32 %nbytes) noinline {
+define ptr @gpu.allocate_frame(i32 %nbytes) noinline optnone {
   %wide = zext i32 %nbytes to i64
   %frame = call ptr @malloc(i64 %wide)
   ret ptr %frame
 }
-define void @gpu.free_frame(ptr %frame) noinline {
+define void @gpu.free_frame(ptr %frame) noinline optnone {
   call void @free(ptr %frame)
   ret void
 }
 
 ; Lay a block and its threads out in memory that starts at `home`; what differs between blocks comes later.
-define void @gpu.open_block(ptr %home, ptr %launch) noinline {
+define void @gpu.open_block(ptr %home, ptr %launch) noinline optnone {
 entry:
   %shared.offset.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 9
   %shared.offset = load i64, ptr %shared.offset.at

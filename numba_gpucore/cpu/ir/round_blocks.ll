@@ -5,7 +5,7 @@
 
 @gpu.thread_nbytes = external hidden constant i64
 
-define void @gpu.run_blocks(ptr %launch, ptr %home, i64 %first, i64 %end) noinline {
+define void @gpu.run_blocks(ptr %launch, ptr %home, i64 %first, i64 %end) noinline optnone {
 entry:
   call void @gpu.open_block(ptr %home, ptr %launch)
   br label %blocks

@@ -11,7 +11,7 @@
 @gpu.uses_grid_barrier = external constant i1
 
 ; One block with its own record, or all blocks where threads wait for the grid.
-define void @gpu.run_blocks(ptr %launch, ptr %home, i64 %first, i64 %end) noinline {
+define void @gpu.run_blocks(ptr %launch, ptr %home, i64 %first, i64 %end) noinline optnone {
 entry:
   %stride.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 12
   %stride.all = load i64, ptr %stride.at
