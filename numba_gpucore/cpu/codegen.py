@@ -14,11 +14,11 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
 from numba_gpucore.cpu.coroutine_program import build_coroutine
 from numba_gpucore.cpu.debug_lines import add_lines
-from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, KERNEL_SYMBOL, SIZE_SYMBOL
+from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
-from numba_gpucore.cpu.frame_size import limit_alignment
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
-from numba_gpucore.cpu.program import ProgramBuilder
+from numba_gpucore.cpu.machine import make_target_machine
+from numba_gpucore.cpu.program import ProgramBuilder, optimization_level
 from numba_gpucore.cpu.replay import replay_symbol
 from numba_gpucore.cpu.shape import choose_shape
 
@@ -38,12 +38,9 @@ class CpuCodegen:
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
-        text = str(module)
-        uses_atomics = bool(_ATOMIC.search(text))
+        builder = ProgramBuilder.of(module, job)
+        uses_atomics = bool(_ATOMIC.search(builder.kernel))
         shape = choose_shape(job, uses_atomics)
-        aligned_text = limit_alignment(text, FRAME_ALIGN_NBYTES) if shape.is_coroutine else text
-        device_ir = module if aligned_text == text else llvm.parse_assembly(aligned_text)
-        builder = ProgramBuilder(device_ir.as_bitcode(), job)
         program = build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
         _replace_content(module, program, builder)
         if uses_atomics:
@@ -66,7 +63,7 @@ class CpuCodegen:
             raise ToolchainError(
                 f"LLVM refused the program of kernel '{job.request.py_func.__name__}', which is kept in {path}: {error}"
             ) from error
-        return ProgramBuilder(b"", job).machine.emit_object(module)
+        return make_target_machine(job.request.arch, optimization_level(job)).emit_object(module)
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         """atomics, grid_barrier, warps: 1 if the kernel uses them. frame_nbytes: of a suspended thread, 0 for programs

@@ -5,12 +5,13 @@ After: emit.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, SIZE_SYMBOL
-from numba_gpucore.cpu.frame_size import frame_size
+from numba_gpucore.cpu.frame_size import frame_size, limit_alignment
 from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.resume_together import resume_together
@@ -29,8 +30,8 @@ _VISIBLE = frozenset({"gpu.run_thread", "gpu.uses_grid_barrier", SIZE_SYMBOL})
 def build_coroutine(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     """The optimised program. It is built with room to spare for frames first, and again where LLVM asks for more or
     does not show what it uses."""
-    program = _build(builder, shape)
-    text = str(program)
+    builder = replace(builder, kernel=limit_alignment(builder.kernel, FRAME_ALIGN_NBYTES))
+    text = str(_build(builder, shape))
     frame_nbytes = _allocated_frame(text)
     if frame_nbytes:
         text = str(_build(builder, shape.with_frame(round_up(frame_nbytes, FRAME_ALIGN_NBYTES))))
@@ -39,8 +40,7 @@ def build_coroutine(builder: ProgramBuilder, shape: ProgramShape) -> llvm.Module
     nbytes = _thread_nbytes(frame_nbytes)
     text = _THREAD_SIZE.sub(rf"\g<1>constant i64 {nbytes}", text)
     text, turns = (text, []) if shape.uses_warps else resume_together(text)
-    program = builder.parse(text)
-    builder.inline_all(program, _VISIBLE)
+    program = builder.inline_all([text], _VISIBLE)
     for name in turns:
         builder.simplify(program, name)
     return builder.finish(program, shape)

@@ -29,10 +29,9 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     builder.name_values(thread)
     text = str(thread)
     rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
-    program = builder.parse(rows.text)
-    builder.inline_all(program, visible=_ROW_SYMBOLS)
+    program = builder.inline_all([rows.text], visible=_ROW_SYMBOLS)
     builder.optimize(program)
-    builder.finish(program, shape)
+    program = builder.finish(program, shape)
     replay = build_replay(builder, text) if rows.needs_replay else None
     if replay is not None:
         program.link_in(replay)

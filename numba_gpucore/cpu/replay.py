@@ -37,9 +37,10 @@ def build_replay(builder: ProgramBuilder, text: str) -> llvm.ModuleRef | None:
         body = make_harmless(thread.body)
     except NotReplayable:
         return None
-    module = builder.parse(text.replace(thread.body, body).replace(f"@{NOTE_THROW}(", f"@{_KEEP_THROW}("))
+    harmless = text.replace(thread.body, body).replace(f"@{NOTE_THROW}(", f"@{_KEEP_THROW}(")
     params = _PARAMS.search(thread.head)
     assert params is not None
-    builder.add(module, write_out_records([read_ir("replay")], (params[1],)), frozenset({_REPLAY}))
+    replay = write_out_records([read_ir("replay")], (params[1],))
+    module = builder.inline_all([harmless, *replay], frozenset({_REPLAY}))
     module.get_function(_REPLAY).name = replay_symbol(job.entry)
     return module
