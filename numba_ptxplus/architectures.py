@@ -55,15 +55,20 @@ def arch_for_device(major: int, minor: int) -> str:
 
 
 def older_archs(arch: str) -> tuple[str, ...]:
-    """The architectures of the same generation whose machine code runs on `arch` too, best first.
+    """The architectures whose programs run on `arch` too, best first.
 
-    Source: CUDA C++ Programming Guide, "Binary Compatibility": a cubin runs on later minor versions; those whose name
-    ends in a letter run on no other.
+    Source: CUDA C++ Programming Guide, "Binary Compatibility" and "PTX Compatibility": machine code runs on later minor
+    versions, and the driver compiles PTX for all later ones; what is for a name that ends in a letter runs on no other.
     """
     newest = _capability(arch.rstrip("af"))
     portable = [older for older in ARCHITECTURES if older[-1].isdigit() and older != arch]
-    fitting = [older for older in portable if (newest[0], 0) <= _capability(older) <= newest]
+    fitting = [older for older in portable if _capability(older) <= newest]
     return tuple(sorted(fitting, key=_capability, reverse=True))
+
+
+def is_same_generation(arch: str, other: str) -> bool:
+    """Whether machine code of the older of the two runs on the newer."""
+    return _capability(arch.rstrip("af"))[0] == _capability(other.rstrip("af"))[0]
 
 
 def _capability(arch: str) -> tuple[int, int]:

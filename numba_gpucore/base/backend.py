@@ -186,7 +186,8 @@ class Backend:
     tool that decides the machine code (part of the cache key). count_devices: 0 where there is no such hardware or
     its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: from what
     users write for an architecture, such as a compute capability, to its name in a CompileRequest; raises OptionError.
-    older_archs: whose Artifacts an architecture runs too, best first. checks_bounds: as its devices say.
+    older_archs: whose Artifacts an architecture may run too, best first. runs_on: whether it runs this one of those.
+    checks_bounds: as its devices say.
     """
 
     kind: str
@@ -197,4 +198,5 @@ class Backend:
     codegen: str
     parse_arch: Callable[[Any], str] = str
     older_archs: Callable[[str], tuple[str, ...]] = lambda arch: ()
+    runs_on: Callable[[Artifact, str], bool] = lambda artifact, arch: True
     checks_bounds: bool = False

@@ -102,8 +102,10 @@ class KernelStore:
         missed = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
         for number, (layer, layer_key) in enumerate(self._layers(request, backend, key)):
             lookup = layer.find(layer_key, request.arg_types)
-            if lookup.artifact is not None:
+            if lookup.artifact is not None and backend.runs_on(lookup.artifact, request.arch):
                 return print_, key, lookup
+            if lookup.artifact is not None:
+                lookup = Lookup(None, f"what is shipped for {layer_key.arch} does not run on {request.arch}")
             if number == 0 or lookup.reason != NOT_THERE:
                 missed = lookup
         return print_, key, missed

@@ -88,7 +88,7 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
         for kernel in kernels:
             # What a module has imported from elsewhere is looked for in the folder of its own package.
             if package_of(kernel.py_func.__module__) == package:
-                n_compiled += _ship_kernel(kernel, choice, cache)
+                n_compiled += ship_kernel(kernel, choice, cache)
         if not n_compiled and not choice.objections:
             raise ShipError("it has no kernel with declared signatures or a list `warm=[…]`")
     except Exception as error:
@@ -103,7 +103,7 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
     )
 
 
-def _ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
+def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
     """How many entries the kernel gave. Raises ShipError, and what compiling raises."""
     print_ = fingerprint(kernel.py_func)
     if print_.digest is None:

@@ -3,12 +3,18 @@
 `abi.py` is what kernels and driver agree on; `device.py` and what it imports run them.
 """
 
+from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Backend
-from numba_ptxplus.architectures import arch_of, older_archs
-from numba_ptxplus.driver.abi import LAUNCH_ABI
+from numba_ptxplus.architectures import arch_of, is_same_generation, older_archs
+from numba_ptxplus.driver.abi import FACT_PTX_IS_WHOLE, LAUNCH_ABI
 from numba_ptxplus.driver.device import open_device
 from numba_ptxplus.driver.discovery import count_devices
 from numba_ptxplus.toolchain import toolchain_id
+
+
+def _runs_on(artifact: Artifact, arch: str) -> bool:
+    return is_same_generation(artifact.arch, arch) or bool(artifact.fact(FACT_PTX_IS_WHOLE))
+
 
 BACKEND = Backend(
     kind="cuda",
@@ -19,4 +25,5 @@ BACKEND = Backend(
     codegen="numba_ptxplus.codegen:CODEGEN",
     parse_arch=arch_of,
     older_archs=older_archs,
+    runs_on=_runs_on,
 )

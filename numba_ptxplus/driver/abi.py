@@ -24,6 +24,9 @@ PROGRAM_VARIABLE = "numba_gpu_program"
 FACT_COOPERATIVE = "cooperative"
 #: `backend_facts` name: 1 where the module has the mailbox variables, since it throws or prints.
 FACT_THROWS = "throws"
+#: `backend_facts` name: 1 where the PTX is the whole program, so that a driver can compile it; 0 where parts of it are
+#: in the machine code only, since it was linked with code that is not PTX.
+FACT_PTX_IS_WHOLE = "ptx_is_whole"
 
 _HEADER = struct.Struct("<Q")
 

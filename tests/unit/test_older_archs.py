@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.cpu import BACKEND as CPU
 from numba_metal.driver import BACKEND as METAL
 from numba_ptxplus.driver import BACKEND as CUDA
+from numba_ptxplus.driver.abi import FACT_PTX_IS_WHOLE
 
 
 @pytest.mark.parametrize(
@@ -19,10 +21,10 @@ from numba_ptxplus.driver import BACKEND as CUDA
         (CPU, "x86-64-win32", ()),
         (CPU, "apple-m1-darwin", ()),
         (METAL, "apple-msl3.2", ("apple-msl3.1", "apple-msl3.0")),
-        # CUDA C++ Programming Guide, "Binary Compatibility": later minor versions, never another major one.
-        (CUDA, "sm_89", ("sm_88", "sm_87", "sm_86", "sm_80")),
-        (CUDA, "sm_90a", ("sm_90",)),
-        (CUDA, "sm_80", ()),
+        # CUDA C++ Programming Guide, "PTX Compatibility": all later ones.
+        (CUDA, "sm_89", ("sm_88", "sm_87", "sm_86", "sm_80", "sm_75")),
+        (CUDA, "sm_90a", ("sm_90", "sm_89", "sm_88", "sm_87", "sm_86", "sm_80", "sm_75")),
+        (CUDA, "sm_75", ()),
     ],
 )
 def test_older_architectures(backend, arch, older):
@@ -47,3 +49,12 @@ def test_names_of_architectures(backend, text, arch):
 def test_unknown_architectures_are_refused(backend, text):
     with pytest.raises(OptionError, match="unknown"):
         backend.parse_arch(text)
+
+
+@pytest.mark.parametrize(
+    ("arch", "ptx_is_whole", "runs"), [("sm_86", 0, True), ("sm_86", 1, True), ("sm_75", 1, True), ("sm_75", 0, False)]
+)
+def test_machine_code_runs_on_its_generation_and_ptx_on_later_ones(arch: str, ptx_is_whole: int, runs: bool) -> None:
+    """CUDA C++ Programming Guide, "Binary Compatibility": later minor versions, never another major one."""
+    artifact = Artifact("k", "k", "cuda", arch, 1, (), b"", 0, (), ((FACT_PTX_IS_WHOLE, ptx_is_whole),))
+    assert CUDA.runs_on(artifact, "sm_89") is runs
