@@ -19,7 +19,7 @@ from numba_gpucore.cuda_api.devices import DeviceNames
 from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch.eager import kernel_arg_types, parse_function_signature
 from numba_ptxplus.architectures import arch_of
-from numba_ptxplus.driver.abi import LAUNCH_ABI
+from numba_ptxplus.driver.abi import FOREIGN_LAUNCH_ABI
 from numba_ptxplus.target import PLATFORM, TARGET
 
 CODEGEN_PATH = "numba_ptxplus.codegen:CODEGEN"
@@ -49,7 +49,8 @@ def compile_ptx(
 
     sig: as for `jit`, e.g. "void(float32[::1], int32)"; what a device function returns is cast to a declared return
     type. cc: compute capability, (9, 0), (9, 0, "a") or "90a". abi, abi_info: how other code calls a device function;
-    "c" takes the symbol's name from `abi_info["abi_name"]`, else from the Python function.
+    "c" takes the symbol's name from `abi_info["abi_name"]`, else from the Python function. A thread that throws only
+    ends: other programs, which launch the kernel, have no mailbox for it.
 
     Returns the PTX and the Numba type that the function returns. Raises OptionError, UnsupportedOutputError, Numba's
     typing errors, UnsupportedKernelError.
@@ -114,7 +115,7 @@ def make_request(
 ) -> CompileRequest:
     # A dispatcher or kernel object stands for the function that it was made from.
     function = getattr(pyfunc, "py_func", pyfunc)
-    return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, LAUNCH_ABI, arch_of(cc), arg_types, options)
+    return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, FOREIGN_LAUNCH_ABI, arch_of(cc), arg_types, options)
 
 
 def _lower(request: CompileRequest, signature: Signature, abi: str, abi_info: Mapping[str, Any]) -> Lowered:

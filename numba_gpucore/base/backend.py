@@ -143,8 +143,9 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for all queues. Does not look at the mailbox."""
 
-    def take_mailbox(self) -> bytes:
-        """Return the mailbox's bytes and reset it, if any thread threw; else bytes of zero. Cheap; never waits."""
+    def take_mailbox(self, queue: Queue | None = None) -> bytes:
+        """Return a mailbox's bytes and reset it, if any thread of the queue's launches threw; else bytes of zero. None:
+        of any launch, since who waits for the default stream waits for all. Cheap; never waits."""
 
     def take_prints(self) -> TakenPrints:
         """Take what threads printed. Asked only where a loaded program has `print_lines`. Never waits."""

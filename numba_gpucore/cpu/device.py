@@ -9,19 +9,19 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import threading
 import time
 import weakref
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
+from numba_gpucore.base.channels import Channels
 from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
-from numba_gpucore.base.mailbox import DETAILS_OFFSET, MAILBOX_NBYTES, NUMBERS_OFFSET, read_mailbox
 from numba_gpucore.base.params import lay_out_params, params_nbytes
-from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_gpucore.base.print_ring import TakenPrints
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.cpu.arch import cpu_name, host_arch
+from numba_gpucore.cpu.channel import CpuChannel
 from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
 from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
@@ -38,8 +38,6 @@ MAX_GRID_BARRIER_NBYTES = 2**30
 SOLO_NS = 60_000
 #: Pieces that a launch is cut into for each worker, so that uneven blocks even out.
 CHUNKS_PER_WORKER = 16
-_NO_THROWS = bytes(MAILBOX_NBYTES)
-_WRITTEN = 2
 
 
 @dataclass
@@ -96,9 +94,7 @@ class CpuDevice:
         self._queues: weakref.WeakSet[CpuQueue] = weakref.WeakSet()
         self._programs: dict[int, CpuProgram] = {}
         self._numbers = itertools.count(1)
-        self._mailbox = ctypes.create_string_buffer(CHANNEL_NBYTES)
-        self._mailbox_address = ctypes.addressof(self._mailbox)
-        self._mailbox_lock = threading.Lock()
+        self._channels = Channels(CpuChannel)
 
     @functools.cached_property
     def name(self) -> str:
@@ -147,11 +143,11 @@ class CpuDevice:
         layout = program.layout(threads, config.dynamic_shared_nbytes)
         self._check_memory(program, config, layout, blocks)
         if queue is not None:
-            queue.call(functools.partial(self._run, program, config, params, threads, blocks, layout))
+            queue.call(functools.partial(self._run, program, config, params, threads, blocks, layout, queue.channel))
             return
         if self._queues:
             self.synchronize()
-        self._run(program, config, params, threads, blocks, layout)
+        self._run(program, config, params, threads, blocks, layout, self._channels.default)
 
     def _check_memory(self, program: CpuProgram, config: LaunchConfig, layout: BlockLayout, blocks: int) -> None:
         static_nbytes, dynamic_nbytes = program.artifact.shared_nbytes, config.dynamic_shared_nbytes
@@ -168,7 +164,14 @@ class CpuDevice:
             )
 
     def _run(
-        self, program: CpuProgram, config: LaunchConfig, params: bytes, threads: int, blocks: int, layout: BlockLayout
+        self,
+        program: CpuProgram,
+        config: LaunchConfig,
+        params: bytes,
+        threads: int,
+        blocks: int,
+        layout: BlockLayout,
+        channel: CpuChannel,
     ) -> None:
         """Run a launch to its end."""
         workers = self._workers
@@ -178,24 +181,26 @@ class CpuDevice:
         scratch = workers.scratches.borrow()
         try:
             record.fill(
-                *config.grid, *config.block, config.dynamic_shared_nbytes, record.params_address, self._mailbox_address,
+                *config.grid, *config.block, config.dynamic_shared_nbytes, record.params_address, channel.address,
                 program.number, blocks, chunk, 0,
                 layout.shared_offset, layout.warps_offset, layout.threads_offset, layout.nbytes, params,
             )  # fmt: skip
             address = scratch.reserve(scratch_nbytes)
             _work_off(program, workers, record.address, address, scratch_nbytes, blocks, chunk, threads)
-            if self._mailbox[4] == b"\2" and program.loaded.replay is not None:
-                self._complete_report(program, record.address, address, config.block[0])
+            if program.loaded.replay is not None and channel.has_report():
+                self._complete_report(program, channel, record.address, address, config.block[0])
         except MemoryError as error:
             raise DeviceMemoryError(f"no {scratch_nbytes} bytes for blocks to run in: {error}") from error
         finally:
             workers.scratches.give_back(scratch)
             program.records.give_back(record)
 
-    def _complete_report(self, program: CpuProgram, record: int, scratch: int, block_width: int) -> None:
+    def _complete_report(
+        self, program: CpuProgram, channel: CpuChannel, record: int, scratch: int, block_width: int
+    ) -> None:
         """Add the numbers to a report of this launch that only tells site and thread, by running that thread again."""
-        with self._mailbox_lock:
-            report = read_mailbox(self._report_bytes())
+        with channel.lock:
+            report = channel.report()
             if report is None or report.has_details or report.program != program.number:
                 return
             assert program.loaded.replay is not None
@@ -206,12 +211,11 @@ class CpuDevice:
             )  # fmt: skip
             # Memory may have changed since, so that the thread fails elsewhere now or not at all.
             if found[0] == report.site + 1:
-                numbers = bytes(found)[8:]
-                ctypes.memmove(self._mailbox_address + NUMBERS_OFFSET, numbers, len(numbers))
-                ctypes.memmove(self._mailbox_address + DETAILS_OFFSET, b"\3", 1)
+                channel.add_numbers(bytes(found)[8:])
 
     def open_queue(self) -> CpuQueue:
         queue = CpuQueue()
+        queue.channel = self._channels.lend(queue)
         self._queues.add(queue)
         return queue
 
@@ -219,25 +223,11 @@ class CpuDevice:
         for queue in list(self._queues):
             queue.wait()
 
-    def _report_bytes(self) -> bytes:
-        return ctypes.string_at(self._mailbox_address, MAILBOX_NBYTES)
-
-    def take_mailbox(self) -> bytes:
-        mailbox = self._mailbox
-        if mailbox[4] != b"\2":  # the lock: no report is complete
-            return _NO_THROWS
-        with self._mailbox_lock:
-            data = self._report_bytes()
-            if data[4] != _WRITTEN:
-                return _NO_THROWS
-            # The lock goes last: a thread that takes it finds the rest in order.
-            ctypes.memset(self._mailbox_address + 8, 0, MAILBOX_NBYTES - 8)
-            ctypes.memset(self._mailbox_address, 0, 4)
-            ctypes.memset(self._mailbox_address + 4, 0, 4)
-            return data
+    def take_mailbox(self, queue: CpuQueue | None = None) -> bytes:
+        return self._channels.take_mailbox(None if queue is None else queue.channel)
 
     def take_prints(self) -> TakenPrints:
-        return take_prints(memoryview(self._mailbox))
+        return self._channels.take_prints()
 
     def program_of(self, number: int) -> CpuProgram | None:
         return self._programs.get(number)

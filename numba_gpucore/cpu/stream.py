@@ -8,9 +8,16 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from numba_gpucore.cpu.channel import CpuChannel
+
 
 class CpuQueue:
-    """A base.backend.Queue. The thread starts with the first work and ends with the queue, or when Python ends."""
+    """A base.backend.Queue. The thread starts with the first work and ends with the queue, or when Python ends.
+
+    channel: where its launches report, which the device lends.
+    """
+
+    channel: CpuChannel
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -73,8 +73,9 @@ class PreparedLaunch:
             on.synchronize()
 
     def _run_staged(self, config: LaunchConfig, stream: Stream | None, args: tuple[Any, ...]) -> None:
-        staging = Staging(self._device, None if stream is None else stream.queue)
+        queue = None if stream is None else stream.queue
+        staging = Staging(self._device, queue)
         params = self._pack(args, staging)
-        self._device.launch(self._program, config, params, None if stream is None else stream.queue)
+        self._device.launch(self._program, config, params, queue)
         staging.download()
-        default_session().raise_pending(self._device)
+        default_session().raise_pending(self._device, queue)

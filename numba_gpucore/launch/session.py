@@ -11,7 +11,7 @@ import threading
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from numba_gpucore.base.backend import Backend, Device, Program
+from numba_gpucore.base.backend import Backend, Device, Program, Queue
 from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.launch_config import CompilingLaunch
@@ -154,11 +154,12 @@ class Session:
         if program.artifact.print_lines and device not in self._drains:
             self._drains[device] = PrintDrain(device)
 
-    def raise_pending(self, device: Device) -> None:
-        """Write out what kernel threads printed and raise what they threw since this was last asked. Never waits."""
+    def raise_pending(self, device: Device, queue: Queue | None = None) -> None:
+        """Write out what kernel threads printed and raise what those of the queue's launches threw since this was last
+        asked, None: those of any launch. Never waits."""
         if device in self._drains:
             self._drains[device].write_out()
-        mailbox = device.take_mailbox()
+        mailbox = device.take_mailbox(queue)
         if mailbox[:4] != _NO_THROW:
             raise_from_mailbox(mailbox, device, self._sources)
 

@@ -1,6 +1,6 @@
 """Streams and events: work in order, and marks in it. Before: a device's queues. After: Kernel, arrays, cuda_api.
 
-numba.cuda's classes and behaviour. Every wait also raises what kernel threads threw (see `raising`).
+numba.cuda's classes and behaviour. Every wait also raises what threads of its kernels threw (see `raising`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ class Stream:
     which this object only refers to."""
 
     def __init__(
-        self, device: Device, queue: Queue | None, raise_pending: Callable[[Device], None], external: bool = False
+        self,
+        device: Device,
+        queue: Queue | None,
+        raise_pending: Callable[[Device, Queue | None], None],
+        external: bool = False,
     ):
         self.device = device
         self.queue = queue
@@ -68,7 +72,7 @@ class Stream:
     def synchronize(self) -> None:
         """Wait for all work given so far; raise what kernel threads threw."""
         self.wait()
-        self._raise_pending(self.device)
+        self._raise_pending(self.device, self.queue)
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -175,7 +179,7 @@ class Event:
         """Wait on the host for the mark; raise what kernel threads threw."""
         if self._stream is not None:
             self._mark.synchronize()
-            self._stream._raise_pending(self._stream.device)
+            self._stream._raise_pending(self._stream.device, self._stream.queue)
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this mark to `end`. Both must have been recorded and have passed."""

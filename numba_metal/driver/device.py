@@ -14,9 +14,9 @@ from typing import Any
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Dim3, LaunchConfig, Limits, Memory, Program, Queue
+from numba_gpucore.base.channels import Channels, MappedChannel
 from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
-from numba_gpucore.base.mailbox import MAILBOX_NBYTES
-from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints
 from numba_metal.architectures import arch_of
 from numba_metal.driver.bridge import Bridge, import_bridge
 from numba_metal.driver.event import MetalEvent
@@ -28,7 +28,6 @@ from numba_metal.driver.queue import MetalQueue
 _MAX_GRID = 2**31 - 1
 #: Threads in a dimension of the grid: thread positions are 32-bit.
 _MAX_THREADS_IN_DIMENSION = 2**32 - 1
-_NOTHING_THROWN = bytes(MAILBOX_NBYTES)
 _DEFAULT_TIMEOUT_S = 120.0
 
 
@@ -48,8 +47,9 @@ class MetalDevice:
         self._native = native
         self._timeout_s = timeout_s
         self._allocator = Allocator(bridge, native, self.name)
-        self._mailbox = self._allocator.allocate(CHANNEL_NBYTES)
+        self._channels = Channels(self._open_channel)
         self._default_queue = MetalQueue(bridge, native, timeout_s)
+        self._default_queue.channel = self._channels.default
         self._queues: weakref.WeakSet[MetalQueue] = weakref.WeakSet([self._default_queue])
         self._programs: dict[int, MetalProgram] = {}
         self._numbers = itertools.count(1)
@@ -95,7 +95,7 @@ class MetalDevice:
         _check_extent(program, config)
         pipeline = program.pipeline_for(config.block, config.dynamic_shared_nbytes)
         memories = [self._memory_at(program, address) for address in program.addresses(params) if address]
-        self._queue(queue).launch(program, pipeline, config, params, memories, self._mailbox)
+        self._queue(queue).launch(program, pipeline, config, params, memories)
 
     def _memory_at(self, program: MetalProgram, address: int) -> MetalMemory:
         memory = self._allocator.memories.find(address)
@@ -119,6 +119,7 @@ class MetalDevice:
 
     def open_queue(self) -> MetalQueue:
         queue = MetalQueue(self._bridge, self._native, self._timeout_s)
+        queue.channel = self._channels.lend(queue)
         with self._lock:
             self._queues.add(queue)
         return queue
@@ -138,16 +139,15 @@ class MetalDevice:
         for queue in queues:
             queue.synchronize()
 
-    def take_mailbox(self) -> bytes:
-        host = self._mailbox.host
-        if host[:4] == _NOTHING_THROWN[:4]:
-            return _NOTHING_THROWN
-        taken = bytes(host[:MAILBOX_NBYTES])
-        host[:MAILBOX_NBYTES] = _NOTHING_THROWN
-        return taken
+    def take_mailbox(self, queue: Queue | None = None) -> bytes:
+        return self._channels.take_mailbox(None if queue is None else self._queue(queue).channel)
 
     def take_prints(self) -> TakenPrints:
-        return take_prints(self._mailbox.host)
+        return self._channels.take_prints()
+
+    def _open_channel(self) -> MappedChannel[MetalMemory]:
+        memory = self._allocator.allocate(CHANNEL_NBYTES)
+        return MappedChannel(memory, memory.host)
 
 
 def _check_extent(program: MetalProgram, config: LaunchConfig) -> None:

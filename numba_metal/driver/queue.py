@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba_gpucore.base.backend import LaunchConfig
+from numba_gpucore.base.channels import MappedChannel
 from numba_metal.driver.batch import Batch
 from numba_metal.driver.bridge import Bridge
 from numba_metal.driver.host_tasks import HostTasks
@@ -24,8 +25,10 @@ class MetalQueue:
     """base.backend.Queue. Thread-safe.
 
     timeout_s: how long a batch may run once those before it have ended. A launch may stay in the open batch until the
-    next call on the queue that waits, looks or launches.
+    next call on the queue that waits, looks or launches. channel: where its launches report, which the device lends.
     """
+
+    channel: MappedChannel[MetalMemory]
 
     def __init__(self, bridge: Bridge, native_device: Any, timeout_s: float):
         self._bridge = bridge
@@ -46,13 +49,12 @@ class MetalQueue:
         config: LaunchConfig,
         params: bytes,
         memories: list[MetalMemory],
-        mailbox: MetalMemory,
     ) -> None:
         with self._lock, self._bridge.pool():
             if self._open is None:
                 self._last_value += 1
                 self._open = Batch(self._bridge, self._native, self._event, self._last_value)
-            self._open.encode(program, pipeline, config, params, memories, mailbox)
+            self._open.encode(program, pipeline, config, params, memories, self.channel.memory)
             self._drop_ended()
             if not self._given or self._open.launch_count >= _MAX_BATCH_LAUNCHES:
                 self._commit_open()

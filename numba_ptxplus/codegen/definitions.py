@@ -14,8 +14,8 @@ from numba_gpucore.compile.intrinsics import INTRINSICS, is_cached_access, parse
 from numba_ptxplus.codegen.cache_operators import mark_cached_access
 from numba_ptxplus.codegen.device_math import define_math
 from numba_ptxplus.codegen.libdevice_calls import define_libdevice_call
-from numba_ptxplus.codegen.mailbox import define_throw, define_variables
-from numba_ptxplus.codegen.printing import PRINT_INTRINSICS, define_printing
+from numba_ptxplus.codegen.mailbox import PRINT_INTRINSICS, REPORTING, define_throw, define_variable
+from numba_ptxplus.codegen.printing import define_printing
 
 _SPECIAL_REGISTERS = {"thread_id": "tid", "block_id": "ctaid", "block_dim": "ntid", "grid_dim": "nctaid"}
 _SREG = "i32 @llvm.nvvm.read.ptx.sreg"
@@ -182,20 +182,20 @@ _BODIES: dict[str, str] = {
 }
 
 
-def define_intrinsics(names: Iterable[str], options: KernelOptions) -> str:
+def define_intrinsics(names: Iterable[str], options: KernelOptions, has_mailbox: bool = True) -> str:
     """LLVM assembly that defines these intrinsics, with the declarations that it needs."""
     names = frozenset(name for name in names if not parse_foreign_symbol(name))  # linked_code.py defines those
-    texts = [_define(name, options) for name in sorted(names - PRINT_INTRINSICS)]
+    texts = [_define(name, options, has_mailbox) for name in sorted(names - PRINT_INTRINSICS)]
     if names & PRINT_INTRINSICS:
-        texts.append(define_printing(has_mailbox=not options.device))
-    if not options.device and names & {"gpu.throw", *PRINT_INTRINSICS}:
-        texts.insert(0, define_variables())
+        texts.append(define_printing(has_mailbox))
+    if has_mailbox and names & REPORTING:
+        texts.insert(0, define_variable())
     return "\n".join([*sorted(_declarations(texts)), *texts])
 
 
-def _define(name: str, options: KernelOptions) -> str:
+def _define(name: str, options: KernelOptions, has_mailbox: bool) -> str:
     if name == "gpu.throw":
-        return define_throw(has_mailbox=not options.device)
+        return define_throw(has_mailbox)
     if parse_libdevice_symbol(name):
         return define_libdevice_call(name)
     if is_cached_access(name):

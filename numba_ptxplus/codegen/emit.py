@@ -13,10 +13,12 @@ from numba_ptxplus.codegen.aligned_version import (
     permit_inlining,
 )
 from numba_ptxplus.codegen.cache_operators import write_cache_operators
-from numba_ptxplus.codegen.legalize import optimise
+from numba_ptxplus.codegen.entry import drop_mailbox_param
+from numba_ptxplus.codegen.legalize import module_has_mailbox, optimise
 from numba_ptxplus.codegen.linked_code import merge_ptx
 from numba_ptxplus.codegen.loop_counts import drop_loop_counts
 from numba_ptxplus.codegen.machine import machine_spec, target_machine
+from numba_ptxplus.codegen.mailbox import takes_mailbox
 from numba_ptxplus.codegen.merge_guards import merge_guards
 from numba_ptxplus.codegen.outline_throws import outline_throws
 from numba_ptxplus.codegen.rewrites import (
@@ -36,6 +38,8 @@ def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
     check_selection(module, job)
     options = job.request.options
     text = scope_atomics(permit_fast_forms(str(module), options.fastmath))
+    if takes_mailbox(job) and not module_has_mailbox(module):
+        text = drop_mailbox_param(text, job)
     has_lines = options.wants_lines
     if has_lines:
         text = strip_linkage_tags(merge_compile_units(text))

@@ -7,15 +7,17 @@ cast to generic here, so that LLVM finds `ld.global` and `st.global` for every a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from numba_gpucore.base.argtypes import ArgType, ArrayType
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.base.options import KernelOptions
-from numba_gpucore.base.params import ParamSlot, params_nbytes
+from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.compile.entry_lines import escape_text
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.architectures import LARGE_PARAMS_NBYTES
+from numba_ptxplus.codegen.mailbox import buffer_nbytes, takes_mailbox
 
 #: Extents are counts of items in memory, and no address has more bits than this. Source: CUDA C++ Programming Guide,
 #: "Unified Virtual Address Space". It proves to LLVM that index arithmetic cannot wrap.
@@ -30,11 +32,16 @@ def inner_name(entry: str) -> str:
 def define_kernel(job: Job, param_types: Sequence[str]) -> str:
     """`ptx_kernel` @<entry>, which calls @<entry>.body. param_types: LLVM types of the body after the context."""
     params, casts, operands = [], [], ["ptr null"]
+    if takes_mailbox(job):
+        casts.append(f" %context = addrspacecast ptr addrspace(1) {mailbox_param(job)} to ptr\n")
+        operands = ["ptr %context"]
     for index, (slot, type_) in enumerate(zip(job.slots, param_types, strict=True)):
         params.append(f"{_param_type(slot, type_, job.request.arg_types)} %p{index}")
         if type_ == "ptr":
             casts.append(f" %g{index} = addrspacecast ptr addrspace(1) %p{index} to ptr\n")
         operands.append(f"{type_} %{'g' if type_ == 'ptr' else 'p'}{index}")
+    if takes_mailbox(job):
+        params.append(f"ptr addrspace(1) {mailbox_param(job)}")
     of_function, of_call, metadata = _line_marks(job)
     attributes = kernel_attributes(job.request.options)
     return (
@@ -43,6 +50,16 @@ def define_kernel(job: Job, param_types: Sequence[str]) -> str:
         f"{''.join(casts)} call void @{inner_name(job.entry)}({', '.join(operands)}){of_call}\n ret void{of_call}\n}}"
         f"{metadata}"
     )
+
+
+def mailbox_param(job: Job) -> str:
+    return f"%p{len(job.slots)}"
+
+
+def drop_mailbox_param(text: str, job: Job) -> str:
+    """The assembly of a kernel of which the optimiser found that it reports nothing."""
+    param = rf"(?:, )?ptr addrspace\(1\)(?: [\w()]+)* {mailbox_param(job)}(?=\))"
+    return re.sub(rf"^(define ptx_kernel [^\n]*?){param}", r"\1", text, count=1, flags=re.MULTILINE)
 
 
 def define_exported_function(job: Job, result: str, param_types: Sequence[str]) -> str:
@@ -115,7 +132,7 @@ def float_attributes(options: KernelOptions) -> str:
 
 def check_params(job: Job) -> None:
     """Raises UnsupportedKernelError that lists each argument's size if they are more than a launch can pass."""
-    nbytes = params_nbytes(job.slots)
+    nbytes = buffer_nbytes(job)
     if nbytes <= LARGE_PARAMS_NBYTES:
         return
     sizes = [0] * len(job.request.arg_types)

@@ -21,13 +21,14 @@ from numba_ptxplus.codegen.faults import libdevice_missing
 from numba_ptxplus.codegen.libdevice import ReflectAnswers, open_libdevice
 from numba_ptxplus.codegen.linked_code import define_foreign_functions
 from numba_ptxplus.codegen.machine import TRIPLE, data_layout, machine_spec, target_machine
+from numba_ptxplus.codegen.mailbox import takes_mailbox
 from numba_ptxplus.codegen.symbols import strip_abi_tags
-from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, PROGRAM_VARIABLE
+from numba_ptxplus.driver.abi import PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
 _LIBDEVICE_CALL = re.compile(r"call \w+ @(__nv_\w+)\(")
 #: What the driver looks up by name.
-_EXPORTED = frozenset({MAILBOX_VARIABLE, PROGRAM_VARIABLE})
+_EXPORTED = frozenset({PROGRAM_VARIABLE})
 
 
 def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
@@ -35,7 +36,7 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
     module.triple = TRIPLE
     module.data_layout = data_layout()
     parts = [
-        define_intrinsics(job.intrinsics, job.request.options),
+        define_intrinsics(job.intrinsics, job.request.options, takes_mailbox(job)),
         *map(_define_shared, job.shared_arrays),
         *_define_sites(job),
         *define_foreign_functions(module),
@@ -122,8 +123,8 @@ def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
 
 
 def _drop_unused_mailbox(module: llvm.ModuleRef, job: Job) -> None:
-    """Remove the driver's variables where LLVM has proved that no check can fail."""
-    if not module_has_mailbox(module) or len(re.findall(rf"@{MAILBOX_VARIABLE}\b", str(module))) > 1:
+    """Remove the driver's variable where LLVM has proved that no check can fail."""
+    if not module_has_mailbox(module) or len(re.findall(rf"@{PROGRAM_VARIABLE}\b", str(module))) > 1:
         return
     for name in _EXPORTED:
         module.get_global_variable(name).linkage = "internal"
@@ -137,7 +138,7 @@ def _drop_unused_mailbox(module: llvm.ModuleRef, job: Job) -> None:
 
 def module_has_mailbox(module: llvm.ModuleRef) -> bool:
     """Whether threads of the program can throw or print."""
-    return any(variable.name == MAILBOX_VARIABLE for variable in module.global_variables)
+    return any(variable.name == PROGRAM_VARIABLE for variable in module.global_variables)
 
 
 def _is_noinline(function: llvm.ValueRef) -> bool:

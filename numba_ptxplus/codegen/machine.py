@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
-from numba_gpucore.base.params import params_nbytes
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.architectures import OLDEST_PTX, ptx_version
+from numba_ptxplus.codegen.mailbox import buffer_nbytes
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -27,7 +27,7 @@ def machine_spec(job: Job) -> MachineSpec:
     request = job.request
     # LLVM's aggressive instruction selection costs nothing measurable at kernel size.
     level = 3 if request.options.opt else 0
-    return MachineSpec(request.arch, ptx_version(request.arch, params_nbytes(job.slots)), level)
+    return MachineSpec(request.arch, ptx_version(request.arch, buffer_nbytes(job)), level)
 
 
 @functools.cache

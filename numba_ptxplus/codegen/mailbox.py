@@ -1,16 +1,22 @@
-"""How a PTX kernel throws: `gpu.throw` and the two module variables it reads. Before: a throw. After: the host looks.
+"""How a PTX kernel throws: `gpu.throw` and the module variable it reads. Before: a throw. After: the host looks.
 
-The driver stores the mailbox's device address and the program's number into the variables when it loads a module.
-Layout of the mailbox: `base.mailbox`; `MAILBOX_TYPE` is the same in LLVM's words.
+The context that it takes is the mailbox, which each launch is given; the driver stores the program's number into the
+variable when it loads a module. Layout of the mailbox: `base.mailbox`; `MAILBOX_TYPE` is the same in LLVM's words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numba_gpucore.base.params import params_nbytes
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
-from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, PROGRAM_VARIABLE
+from numba_gpucore.compile.job import Job
+from numba_ptxplus.driver.abi import FOREIGN_LAUNCH_ABI, PROGRAM_VARIABLE, add_mailbox
 
+PRINT_INTRINSICS = frozenset({"gpu.print.begin", "gpu.print.number", "gpu.print.end"})
+#: Intrinsics that write to the channel: the mailbox or the ring behind it.
+REPORTING = PRINT_INTRINSICS | {"gpu.throw"}
+OPEN_BOX = " %box = addrspacecast ptr %context to ptr addrspace(1)\n"
 MAILBOX_TYPE = f"{{ i32, i32, i32, i32, [3 x i32], [3 x i32], i64, [{MAX_SITE_NUMBERS} x i64] }}"
 _COUNT, _LOCK, _SITE, _DETAILS, _BLOCK, _THREAD, _PROGRAM, _NUMBERS = range(8)
 
@@ -39,12 +45,21 @@ def _read_positions() -> str:
     )
 
 
-def define_variables() -> str:
+def takes_mailbox(job: Job) -> bool:
+    """Whether a kernel may have to report to our driver."""
+    is_ours = not job.request.options.device and job.request.launch_abi != FOREIGN_LAUNCH_ABI
+    return is_ours and bool(REPORTING.intersection(job.intrinsics))
+
+
+def buffer_nbytes(job: Job) -> int:
+    """Size of what a launch hands to a kernel."""
+    params = bytes(params_nbytes(job.slots))
+    return len(add_mailbox(params, 0) if takes_mailbox(job) else params)
+
+
+def define_variable() -> str:
     """What the driver fills in when it loads a module that throws or prints."""
-    return (
-        f"@{MAILBOX_VARIABLE} = addrspace(1) externally_initialized global ptr addrspace(1) null\n"
-        f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0"
-    )
+    return f"@{PROGRAM_VARIABLE} = addrspace(1) externally_initialized global i64 0"
 
 
 def define_throw(has_mailbox: bool) -> str:
@@ -57,8 +72,7 @@ def define_throw(has_mailbox: bool) -> str:
     if not has_mailbox:
         return f"define void @gpu.throw(ptr %context, i32 %site{numbers}) alwaysinline nounwind {{\n ret void\n}}"
     return (
-        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) noinline cold noreturn nounwind {{\n"
-        f" %box = load ptr addrspace(1), ptr addrspace(1) @{MAILBOX_VARIABLE}\n"
+        f"define void @gpu.throw(ptr %context, i32 %site{numbers}) noinline cold noreturn nounwind {{\n{OPEN_BOX}"
         + _address("lock", _LOCK)
         + " %claimed = atomicrmw xchg ptr addrspace(1) %lock, i32 1 monotonic\n"
         " %is_first = icmp eq i32 %claimed, 0\n br i1 %is_first, label %write, label %count\nwrite:\n"

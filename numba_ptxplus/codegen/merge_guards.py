@@ -19,7 +19,9 @@ _COMPARISON = re.compile(
     r"^  (?P<name>%\S+) = icmp (?P<kind>(?:samesign )?\w+) (?P<type>i32|i64) (?P<left>[^\s,]+), (?P<right>[^\s,]+)"
 )
 #: What can be computed whether or not the checks before it hold: it can make poison, which `select` keeps away.
-PURE = re.compile(r"^  %\S+ = (?:icmp|add|sub|mul|shl|lshr|ashr|and|or|xor|zext|sext|trunc|select|getelementptr)\b")
+PURE = re.compile(
+    r"^  %\S+ = (?:icmp|add|sub|mul|shl|lshr|ashr|and|or|xor|zext|sext|trunc|select|getelementptr|addrspacecast)\b"
+)
 
 
 @dataclass(frozen=True)

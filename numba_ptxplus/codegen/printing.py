@@ -6,9 +6,8 @@ Layout of the ring: `base.print_ring`. The functions are not inlined: a print is
 from __future__ import annotations
 
 from numba_gpucore.base.print_ring import RECORD_HEAD_WORDS, RECORDS_OFFSET, RING_OFFSET, RING_WORDS
-from numba_ptxplus.driver.abi import MAILBOX_VARIABLE, PROGRAM_VARIABLE
-
-_BOX = f" %box = load ptr addrspace(1), ptr addrspace(1) @{MAILBOX_VARIABLE}\n"
+from numba_ptxplus.codegen.mailbox import OPEN_BOX
+from numba_ptxplus.driver.abi import PROGRAM_VARIABLE
 
 
 def _store_word(name: str, place: str, offset: str, word: str) -> str:
@@ -27,7 +26,7 @@ def _store_word(name: str, place: str, offset: str, word: str) -> str:
 _RESERVE = f"""\
 define i32 @gpu.print.begin(ptr %context, i32 %line, i32 %words) noinline nounwind {{
 entry:
-{_BOX}\
+{OPEN_BOX}\
  %head.at = getelementptr i8, ptr addrspace(1) %box, i64 {RING_OFFSET}
  %tail.at = getelementptr i8, ptr addrspace(1) %box, i64 {RING_OFFSET + 4}
  %lost.at = getelementptr i8, ptr addrspace(1) %box, i64 {RING_OFFSET + 8}
@@ -62,7 +61,7 @@ define void @gpu.print.number(ptr %context, i32 %place, i32 %position, i64 %numb
  %low = trunc i64 %number to i32
  %shifted = lshr i64 %number, 32
  %high = trunc i64 %shifted to i32
-{_BOX}\
+{OPEN_BOX}\
 {_store_word("a", "%place", "%low.offset", "%low")}\
 {_store_word("b", "%place", "%high.offset", "%high")}\
  ret void
@@ -70,11 +69,10 @@ define void @gpu.print.number(ptr %context, i32 %place, i32 %position, i64 %numb
 _END = f"""\
 define void @gpu.print.end(ptr %context, i32 %place, i32 %words) noinline nounwind {{
  fence syncscope("device") release
-{_BOX}\
+{OPEN_BOX}\
 {_store_word("w", "%place", "0", "%words")}\
  ret void
 }}"""
-PRINT_INTRINSICS = frozenset({"gpu.print.begin", "gpu.print.number", "gpu.print.end"})
 
 
 def define_printing(has_mailbox: bool) -> str:

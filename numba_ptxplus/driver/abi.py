@@ -2,8 +2,9 @@
 
 * The kernel's parameters are those of `base.params`, one PTX parameter for each slot. PTX aligns each to its size, so
   the launch buffer of `base.params` is the kernel's parameter buffer, byte for byte.
+* A kernel that throws or prints has one more, `.u64`: the device address of its stream's mailbox.
 * Address slots hold addresses of global memory.
-* A module whose kernel throws or prints has the two variables below; the loader stores into them.
+* A module whose kernel throws or prints has the variable below; the loader stores into it.
 * An Artifact's code is a `DeviceCode`, packed.
 """
 
@@ -14,21 +15,27 @@ import struct
 from numba_gpucore.base.records import dataclass
 
 #: Raised whenever Artifacts made before can no longer be launched.
-LAUNCH_ABI = 1
-#: `.global .u64`: device address of the mailbox.
-MAILBOX_VARIABLE = "numba_gpu_mailbox"
+LAUNCH_ABI = 2
+#: Of kernels that other programs launch: they have no mailbox, and a thread that throws only ends.
+FOREIGN_LAUNCH_ABI = 0
 #: `.global .u64`: the number that the device gave the program.
 PROGRAM_VARIABLE = "numba_gpu_program"
 
 #: `backend_facts` name: 1 where the kernel waits for the whole grid and needs a cooperative launch.
 FACT_COOPERATIVE = "cooperative"
-#: `backend_facts` name: 1 where the module has the mailbox variables, since it throws or prints.
+#: `backend_facts` name: 1 where the kernel takes a mailbox, since it throws or prints.
 FACT_THROWS = "throws"
 #: `backend_facts` name: 1 where the PTX is the whole program, so that a driver can compile it; 0 where parts of it are
 #: in the machine code only, since it was linked with code that is not PTX.
 FACT_PTX_IS_WHOLE = "ptx_is_whole"
 
 _HEADER = struct.Struct("<Q")
+_ADDRESS = struct.Struct("<Q")
+
+
+def add_mailbox(params: bytes, address: int) -> bytes:
+    """The parameter buffer of a kernel that takes a mailbox."""
+    return params + bytes(-len(params) % _ADDRESS.size) + _ADDRESS.pack(address)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import itertools
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits, Memory, Queue
-from numba_gpucore.base.mailbox import MAILBOX_NBYTES
-from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
+from numba_gpucore.base.channels import Channels, MappedChannel
+from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints
 from numba_ptxplus.architectures import arch_for_device
 from numba_ptxplus.driver import memory as memories
 from numba_ptxplus.driver.context import PrimaryContext, import_driver
@@ -39,17 +40,22 @@ class CudaDevice:
         self.arch = arch_for_device(major, minor)
         self.limits = _read_limits(self.context)
         self._default_stream = driver.CUstream(0)
-        self._mailbox = memories.allocate_pinned(self.context, CHANNEL_NBYTES)
+        self._channels = Channels(self._open_channel)
+        self._foreign: WeakValueDictionary[int, CudaQueue] = WeakValueDictionary()
         self._numbers = itertools.count(1)
         self._programs: dict[int, CudaProgram] = {}
-        ctypes.memset(self._mailbox.host_address, 0, CHANNEL_NBYTES)
 
     def __repr__(self) -> str:
         return f"<CUDA device {self.index}: {self.name}, {self.arch}>"
 
     def wrap_stream(self, handle: int) -> CudaQueue:
-        """Another package's CUstream, which stays that package's."""
-        return CudaQueue(self.context, self._driver.CUstream(handle))
+        """Another package's CUstream, which stays that package's; the same object while it is in use."""
+        queue = self._foreign.get(handle)
+        if queue is None:
+            queue = CudaQueue(self.context, self._driver.CUstream(handle))
+            queue.channel = self._channels.lend(queue)
+            self._foreign[handle] = queue
+        return queue
 
     # -- memory
 
@@ -111,12 +117,12 @@ class CudaDevice:
 
     def load(self, artifact: Artifact) -> CudaProgram:
         number = next(self._numbers)
-        program = CudaProgram(self.context, artifact, number, self._mailbox.address)
+        program = CudaProgram(self.context, artifact, number)
         self._programs[number] = program
         return program
 
     def launch(self, program: Any, config: LaunchConfig, params: bytes, queue: Queue | None) -> None:
-        program.launch(config, params, self._stream(queue))
+        program.launch(config, params, self._stream(queue), self._channel(queue).memory.address)
 
     def program_of(self, number: int) -> CudaProgram | None:
         return self._programs.get(number)
@@ -126,8 +132,13 @@ class CudaDevice:
     def _stream(self, queue: Queue | None) -> Any:
         return self._default_stream if queue is None else queue.native  # type: ignore[attr-defined]
 
+    def _channel(self, queue: Queue | None) -> MappedChannel[HostMemory]:
+        return self._channels.default if queue is None else queue.channel  # type: ignore[attr-defined]
+
     def open_queue(self) -> CudaQueue:
-        return CudaQueue.open(self.context)
+        queue = CudaQueue.open(self.context)
+        queue.channel = self._channels.lend(queue)
+        return queue
 
     def default_queue(self) -> CudaQueue:
         """CUDA's default stream, for events."""
@@ -141,18 +152,16 @@ class CudaDevice:
 
     # -- exceptions
 
-    def take_mailbox(self) -> bytes:
-        data = bytes(self._mailbox.view[:MAILBOX_NBYTES])
-        if any(data[:4]):
-            self._clear_mailbox()
-            return data
-        return bytes(MAILBOX_NBYTES)
+    def take_mailbox(self, queue: Queue | None = None) -> bytes:
+        return self._channels.take_mailbox(None if queue is None else self._channel(queue))
 
     def take_prints(self) -> TakenPrints:
-        return take_prints(self._mailbox.view)
+        return self._channels.take_prints()
 
-    def _clear_mailbox(self) -> None:
-        ctypes.memset(self._mailbox.host_address, 0, MAILBOX_NBYTES)
+    def _open_channel(self) -> MappedChannel[HostMemory]:
+        memory = memories.allocate_pinned(self.context, CHANNEL_NBYTES)
+        ctypes.memset(memory.host_address, 0, CHANNEL_NBYTES)
+        return MappedChannel(memory, memory.view)
 
 
 def _read_limits(context: PrimaryContext) -> Limits:

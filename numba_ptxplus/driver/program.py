@@ -1,6 +1,7 @@
 """A kernel on the device: loaded once, launched often. Before: Artifact. After: CudaDevice.launch.
 
-The parameter block of `base.params` is handed to the driver as it is (CU_LAUNCH_PARAM_BUFFER_POINTER): see abi.py.
+The parameter block of `base.params`, and the mailbox behind it, is handed to the driver as a buffer
+(CU_LAUNCH_PARAM_BUFFER_POINTER): see abi.py.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig
 from numba_gpucore.base.errors import LaunchError
-from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
+from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, PROGRAM_VARIABLE, DeviceCode, add_mailbox
 from numba_ptxplus.driver.context import PrimaryContext
 from numba_ptxplus.driver.failures import check, error_of
 
@@ -35,10 +36,11 @@ _Extra = ctypes.c_void_p * 5
 class CudaProgram:
     """Fills base.backend.Program."""
 
-    def __init__(self, context: PrimaryContext, artifact: Artifact, number: int, mailbox_address: int):
+    def __init__(self, context: PrimaryContext, artifact: Artifact, number: int):
         self.artifact = artifact
         self.number = number
         self._context = context
+        self._takes_mailbox = bool(artifact.fact(FACT_THROWS))
         self._is_cooperative = bool(artifact.fact(FACT_COOPERATIVE))
         self._dynamic_limit_nbytes = max(0, _FREE_SHARED_NBYTES - artifact.shared_nbytes)
         with context:
@@ -46,8 +48,7 @@ class CudaProgram:
             driver = context.driver
             doing = f"finding kernel '{artifact.kernel_name}'"
             self.function = check(driver.cuModuleGetFunction(self._module, artifact.entry.encode()), doing)
-            if artifact.fact(FACT_THROWS):
-                self._store(MAILBOX_VARIABLE, mailbox_address)
+            if self._takes_mailbox:
                 self._store(PROGRAM_VARIABLE, number)
 
     def _store(self, variable: str, value: int) -> None:
@@ -63,8 +64,10 @@ class CudaProgram:
         blocks: int = check(answer, "asking how many blocks run at once")
         return blocks * self._context.attribute("MULTIPROCESSOR_COUNT")
 
-    def launch(self, config: LaunchConfig, params: bytes, stream: Any) -> None:
+    def launch(self, config: LaunchConfig, params: bytes, stream: Any, mailbox_address: int) -> None:
         """Start the kernel; `params` is copied before this returns."""
+        if self._takes_mailbox:
+            params = add_mailbox(params, mailbox_address)
         driver = self._context.driver
         launch = driver.CUlaunchConfig()
         launch.gridDimX, launch.gridDimY, launch.gridDimZ = config.grid

@@ -7,14 +7,21 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from numba_gpucore.base.channels import MappedChannel
 from numba_ptxplus.driver.context import PrimaryContext
 from numba_ptxplus.driver.failures import check
+from numba_ptxplus.driver.memory import HostMemory
 
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class CudaQueue:
-    """Fills base.backend.Queue: one CUstream, ordered after the default stream as CUDA's blocking streams are."""
+    """Fills base.backend.Queue: one CUstream, ordered after the default stream as CUDA's blocking streams are.
+
+    channel: where its launches report, which the device lends.
+    """
+
+    channel: MappedChannel[HostMemory]
 
     def __init__(self, context: PrimaryContext, stream: Any):
         self._context = context

@@ -179,22 +179,61 @@ def test_a_thousand_failing_launches_leave_nothing(level):
     np.testing.assert_array_equal(out, np.full(8, 2, np.float32))
 
 
-def test_raised_once_at_the_next_wait_and_other_streams_go_on(level):
+def test_raised_once_by_its_own_stream_and_others_go_on(level):
     bad, good = level.stream(), level.stream()
     thrower, filler = level.jit(throws_where_negative), level.jit(fill)
     negative, other = level.to_device(np.full(64, -1, np.float32)), level.to_device(np.zeros(64, np.float32))
-    thrown = 0
+    good_event, bad_event = level.event(), level.event()
     thrower[1, 64, bad](negative, other)
+    bad_event.record(bad)
     for value in (1, 2, 3):
         filler[1, 64, good](other, value)
-    for wait in (bad.synchronize, good.synchronize, bad.synchronize, level.synchronize):
-        try:
-            wait()
-        except ValueError as error:
-            thrown += 1
-            assert error.args[0] == "negative" and 1 <= error.count <= 64
-    assert thrown == 1
+    good_event.record(good)
+    good.synchronize()
+    good_event.synchronize()
+    other.copy_to_host(stream=good)
+    filler[1, 64, good](np.zeros(64, np.float32), 1)  # copied back: a wait for the stream
+    with pytest.raises(ValueError, match="negative") as caught:
+        bad_event.synchronize()
+    assert 1 <= caught.value.count <= 64
+    for wait in (bad.synchronize, bad_event.synchronize, good.synchronize, level.synchronize):
+        wait()
     np.testing.assert_array_equal(other.copy_to_host(), np.full(64, 3, np.float32))
+
+
+def test_each_stream_raises_its_own(level):
+    streams = [level.stream() for _ in range(3)]
+    thrower, out = level.jit(throws_where_negative), level.to_device(np.zeros(64, np.float32))
+    arrays = [level.to_device(np.where(np.arange(64) == failing, -1, 1).astype(np.float32)) for failing in (7, 8, 9)]
+    for stream, x in zip(streams, arrays, strict=True):
+        thrower[1, 64, stream](x, out)
+    for stream, failing in ((streams[2], 9), (streams[0], 7), (streams[1], 8)):
+        with pytest.raises(ValueError, match="negative") as caught:
+            stream.synchronize()
+        assert caught.value.thread == (failing, 0, 0)
+        stream.synchronize()
+    level.synchronize()
+
+
+def test_who_waits_for_the_device_hears_of_every_stream(level):
+    """One after another, those of streams included that nobody refers to any more."""
+    streams = [level.stream() for _ in range(3)]
+    thrower, out = level.jit(throws_where_negative), level.to_device(np.zeros(8, np.float32))
+    negative = level.to_device(np.full(8, -1, np.float32))
+    for stream in streams:
+        thrower[1, 8, stream](negative, out)
+    for stream in streams:
+        stream.wait()
+    del stream
+    streams.clear()
+    gc.collect()
+    unharmed = level.stream()  # takes no mailbox in which a report waits
+    level.jit(fill)[1, 8, unharmed](out, 1)
+    unharmed.synchronize()
+    for _ in range(3):
+        with pytest.raises(ValueError, match="negative"):
+            level.synchronize()
+    level.synchronize()
 
 
 def test_work_given_after_a_failure_runs(level):

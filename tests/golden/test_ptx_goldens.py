@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -12,15 +13,22 @@ from numba_gpucore.launch.eager import kernel_arg_types
 from numba_ptxplus.architectures import ARCHITECTURES
 from numba_ptxplus.codegen import assemble
 from numba_ptxplus.compile_api import emit, make_request
+from numba_ptxplus.driver.abi import LAUNCH_ABI
 from tests.golden.golden import check_golden
-from tests.golden.ptx_programs import PROGRAMS
+from tests.golden.ptx_programs import PROGRAMS, Program
+
+
+def make_ptx(program: Program, arch: tuple[int, ...] | str, options: KernelOptions) -> str:
+    """As our driver launches it: with a mailbox."""
+    request = make_request(program.function, kernel_arg_types(program.signature), arch, options)
+    request = replace(request, launch_abi=LAUNCH_ABI)
+    return emit(lower_kernel(request), request)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_ptx_is_as_kept(program):
     options = KernelOptions.from_keywords({"boundscheck": False, **program.options})
-    request = make_request(program.function, kernel_arg_types(program.signature), (9, 0), options)
-    ptx = emit(lower_kernel(request), request)
+    ptx = make_ptx(program, (9, 0), options)
     check_golden(f"ptx/{program.name}.ptx", ptx)
     ptxas = assemble.newest_ptxas()
     assert ptxas, "pip install nvidia-cuda-nvcc: the tests need ptxas"
@@ -39,8 +47,7 @@ def test_ptxas_takes_whole_programs_of_all_architectures(number):
     ptxas = assemble.newest_ptxas()
     assert ptxas
     for arch in archs_of(number):
-        request = make_request(program.function, kernel_arg_types(program.signature), arch, options)
-        ptx = emit(lower_kernel(request), request)
+        ptx = make_ptx(program, arch, options)
         assert f".target {arch}" in ptx
         assemble.run_ptxas(ptxas, ptx, arch, options)
 

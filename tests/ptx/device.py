@@ -17,12 +17,13 @@ import pytest
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits, whole_words
+from numba_gpucore.base.channels import Channels
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_gpucore.launch import session
 from numba_gpucore.launch.platform import Platform
 from numba_ptxplus import driver
-from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, MAILBOX_VARIABLE, PROGRAM_VARIABLE, DeviceCode
+from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, PROGRAM_VARIABLE, DeviceCode, add_mailbox
 from numba_ptxplus.target import TARGET
 from tests.ptx.machine import GlobalMemory, PtxMachine
 
@@ -55,8 +56,33 @@ class PtxProgram:
     machine: PtxMachine
 
 
+class PtxChannel:
+    """A base.channels.Channel in the machine's memory."""
+
+    def __init__(self, memory: GlobalMemory):
+        self._machine_memory = memory
+        self.memory = PtxMemory(memory, CHANNEL_NBYTES)
+        memory.write(self.memory.address, bytes(CHANNEL_NBYTES))
+
+    def has_report(self) -> bool:
+        return any(self._machine_memory.read(self.memory.address, 4))
+
+    def take_mailbox(self) -> bytes:
+        data = self._machine_memory.read(self.memory.address, MAILBOX_NBYTES)
+        self._machine_memory.write(self.memory.address, bytes(MAILBOX_NBYTES))
+        return data
+
+    def take_prints(self) -> TakenPrints:
+        channel = bytearray(self._machine_memory.read(self.memory.address, CHANNEL_NBYTES))
+        taken = take_prints(memoryview(channel))
+        self._machine_memory.write(self.memory.address, bytes(channel))
+        return taken
+
+
 class PtxQueue:
     """Work runs when it is given."""
+
+    channel: PtxChannel
 
     def synchronize(self) -> None:
         pass
@@ -83,8 +109,7 @@ class PtxDevice:
     programs: dict[int, PtxProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._mailbox = PtxMemory(self.memory, CHANNEL_NBYTES)
-        self.memory.write(self._mailbox.address, bytes(CHANNEL_NBYTES))
+        self._channels = Channels(lambda: PtxChannel(self.memory))
         self._numbers = itertools.count(1)
 
     def allocate(self, nbytes: int) -> PtxMemory:
@@ -105,36 +130,32 @@ class PtxDevice:
         program = PtxProgram(artifact, next(self._numbers), machine)
         self.programs[program.number] = program
         if artifact.fact(FACT_THROWS):
-            self._store(machine.address_of(MAILBOX_VARIABLE), self._mailbox.address)
-            self._store(machine.address_of(PROGRAM_VARIABLE), program.number)
+            self.memory.write(machine.address_of(PROGRAM_VARIABLE), program.number.to_bytes(8, "little"))
         return program
-
-    def _store(self, address: int, value: int) -> None:
-        self.memory.write(address, value.to_bytes(8, "little"))
 
     def launch(self, program: PtxProgram, config: LaunchConfig, params: bytes, queue: PtxQueue | None) -> None:
         artifact = program.artifact
         is_cooperative = bool(artifact.fact(FACT_COOPERATIVE))
+        if artifact.fact(FACT_THROWS):
+            channel = self._channels.default if queue is None else queue.channel
+            params = add_mailbox(params, channel.memory.address)
         program.machine.launch(
             artifact.entry, config.grid, config.block, params, config.dynamic_shared_nbytes, is_cooperative
         )
 
     def open_queue(self) -> PtxQueue:
-        return PtxQueue()
+        queue = PtxQueue()
+        queue.channel = self._channels.lend(queue)
+        return queue
 
     def synchronize(self) -> None:
         pass
 
-    def take_mailbox(self) -> bytes:
-        data = self.memory.read(self._mailbox.address, MAILBOX_NBYTES)
-        self.memory.write(self._mailbox.address, bytes(MAILBOX_NBYTES))
-        return data
+    def take_mailbox(self, queue: PtxQueue | None = None) -> bytes:
+        return self._channels.take_mailbox(None if queue is None else queue.channel)
 
     def take_prints(self) -> TakenPrints:
-        channel = bytearray(self.memory.read(self._mailbox.address, CHANNEL_NBYTES))
-        taken = take_prints(memoryview(channel))
-        self.memory.write(self._mailbox.address, bytes(channel))
-        return taken
+        return self._channels.take_prints()
 
     def program_of(self, number: int) -> PtxProgram | None:
         return self.programs.get(number)

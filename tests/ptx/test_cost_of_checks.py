@@ -13,7 +13,7 @@ from benchmarks.ptx_kernels import make_kernels
 from numba_gpucore.base.options import KernelOptions
 from numba_ptxplus.codegen.assemble import newest_ptxas, run_ptxas
 from numba_ptxplus.codegen.disassemble import disassemble_cubin
-from numba_ptxplus.driver.abi import MAILBOX_VARIABLE
+from numba_ptxplus.driver.abi import PROGRAM_VARIABLE
 from tests.ptx.sass import Sass
 
 #: Of the loop over tiles: matrices of 256 × 256.
@@ -68,9 +68,9 @@ def test_instructions_registers_and_spills(kernel, arch):
 def test_a_kernel_that_cannot_throw_has_no_mailbox():
     signature = "void(float32[::1])"
     for boundscheck in (False, True):
-        assert MAILBOX_VARIABLE not in gpu.jit(fill, boundscheck=boundscheck).inspect_asm(signature, cc=(9, 0))
+        assert PROGRAM_VARIABLE not in gpu.jit(fill, boundscheck=boundscheck).inspect_asm(signature, cc=(9, 0))
         assert "mailbox" not in numba_metal.jit(fill, boundscheck=boundscheck).inspect_msl(signature)
     saxpy = KERNELS["saxpy"]
     checked = gpu.jit(saxpy.function, boundscheck=True)
-    assert MAILBOX_VARIABLE in checked.inspect_asm(saxpy.signature, cc=(9, 0))
+    assert PROGRAM_VARIABLE in checked.inspect_asm(saxpy.signature, cc=(9, 0))
     assert "mailbox" in numba_metal.jit(saxpy.function, boundscheck=True).inspect_msl(saxpy.signature)

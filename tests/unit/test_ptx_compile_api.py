@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 
 import numba_ptxplus as gpu
 from numba_gpucore.base.errors import OptionError, ToolchainError
 from numba_gpucore.base.options import KernelOptions
 from numba_ptxplus.codegen import assemble, disassemble
+from tests.ptx.machine import PtxMachine
 
 
 def add(x, y):
@@ -155,6 +157,26 @@ def test_a_device_function_with_numbas_convention():
     ptx, _ = gpu.compile_ptx(add, "float64(float64, float64)", device=True)
     declaration = re.search(r"\.visible \.func +\(\.param \.b32 func_retval0\) _Z3adddd\((.*?)\)", ptx, re.DOTALL)
     assert declaration and declaration[1].count(".param .b64") == 3
+
+
+def test_other_programs_launch_kernels_without_a_mailbox():
+    """A parameter for each word of the arguments, and nothing that a loader would have to fill in."""
+
+    def halve(x):
+        if x[0] < 0:
+            raise ValueError("negative", x[0])
+        print("fine")
+        x[0] /= 2
+
+    ptx, _ = gpu.compile_ptx(halve, "void(float32[::1])", debug=True, opt=True)
+    assert ptx.count(".param .u64") == 2
+    assert "numba_gpu" not in ptx and "atom." not in ptx
+    machine = PtxMachine(ptx)
+    address = machine.memory.allocate(4)
+    for before, after in ((-4, -4), (4, 2)):
+        machine.memory.write(address, np.float32(before).tobytes())
+        machine.launch("kernel_halve", 1, 1, (address, 1))
+        assert np.frombuffer(machine.memory.read(address, 4), np.float32)[0] == after
 
 
 def test_a_throw_in_exported_code_only_ends_it():

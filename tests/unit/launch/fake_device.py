@@ -129,7 +129,7 @@ class FakeDevice:
     def synchronize(self) -> None:
         self.synchronized += 1
 
-    def take_mailbox(self) -> bytes:
+    def take_mailbox(self, queue: Any = None) -> bytes:
         taken, self.mailbox = self.mailbox, bytes(MAILBOX_NBYTES)
         return taken
 

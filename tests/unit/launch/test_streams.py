@@ -24,7 +24,7 @@ def stream(own_session: Session, remote: FakeDevice) -> Stream:
 @pytest.fixture
 def lazy_stream(remote: FakeDevice) -> Stream:
     """Its work waits until it is synchronized."""
-    return Stream(remote, FakeQueue(is_lazy=True), lambda _: None)  # type: ignore[arg-type]
+    return Stream(remote, FakeQueue(is_lazy=True), lambda *_: None)  # type: ignore[arg-type]
 
 
 def test_default_stream_is_one(own_session: Session, remote: FakeDevice) -> None:
@@ -88,8 +88,8 @@ def test_elapsed_time_needs_recorded_events(lazy_stream: Stream) -> None:
 
 
 def test_a_stream_waits_for_an_event(remote: FakeDevice) -> None:
-    first = Stream(remote, FakeQueue(is_lazy=True), lambda _: None)  # type: ignore[arg-type]
-    second = Stream(remote, FakeQueue(is_lazy=True), lambda _: None)  # type: ignore[arg-type]
+    first = Stream(remote, FakeQueue(is_lazy=True), lambda *_: None)  # type: ignore[arg-type]
+    second = Stream(remote, FakeQueue(is_lazy=True), lambda *_: None)  # type: ignore[arg-type]
     event = Event(lambda: first)
     order: list[str] = []
     first.call(lambda: order.append("first"))

@@ -1,0 +1,90 @@
+"""Where a launch reports: each stream has a mailbox and a print ring of its own. Before: open_queue. After: launch.
+
+So an exception is raised by who waits for the stream of its kernel. Who waits for the default stream waits for all
+streams, and hears of all.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from numba_gpucore.base.mailbox import MAILBOX_NBYTES
+from numba_gpucore.base.print_ring import TakenPrints, take_prints
+
+NO_THROWS = bytes(MAILBOX_NBYTES)
+
+
+class Channel(Protocol):
+    """A mailbox and the ring behind it, CHANNEL_NBYTES of memory that the device and the host share."""
+
+    def has_report(self) -> bool:
+        """Whether threads threw and the host was not told. Cheap."""
+
+    def take_mailbox(self) -> bytes:
+        """The mailbox's bytes, which are zero then."""
+
+    def take_prints(self) -> TakenPrints: ...
+
+
+MemoryT = TypeVar("MemoryT")
+
+
+class MappedChannel(Generic[MemoryT]):
+    """A channel in memory of a GPU that the host sees as `host`, writable."""
+
+    def __init__(self, memory: MemoryT, host: memoryview):
+        self.memory = memory
+        self._host = host
+
+    def has_report(self) -> bool:
+        return self._host[:4] != NO_THROWS[:4]
+
+    def take_mailbox(self) -> bytes:
+        taken = bytes(self._host[:MAILBOX_NBYTES])
+        self._host[:MAILBOX_NBYTES] = NO_THROWS
+        return taken
+
+    def take_prints(self) -> TakenPrints:
+        return take_prints(self._host)
+
+
+ChannelT = TypeVar("ChannelT", bound=Channel)
+
+
+class Channels(Generic[ChannelT]):
+    """The channels of one device. `default`: the default stream's."""
+
+    def __init__(self, open_channel: Callable[[], ChannelT]):
+        self._open = open_channel
+        self._lock = threading.Lock()
+        self.default = open_channel()
+        self._all = [self.default]
+        self._unused: list[ChannelT] = []
+
+    def lend(self, queue: object) -> ChannelT:
+        """A channel for as long as the queue lives. One whose last queue left a report waits until that is taken."""
+        with self._lock:
+            channel = next((one for one in self._unused if not one.has_report()), None)
+            if channel is None:
+                channel = self._open()
+                self._all.append(channel)
+            else:
+                self._unused.remove(channel)
+        weakref.finalize(queue, self._unused.append, channel).atexit = False
+        return channel
+
+    def take_mailbox(self, channel: ChannelT | None) -> bytes:
+        """The report of a channel, None: of any; zeros where none has one."""
+        for one in self._all if channel is None else (channel,):
+            if one.has_report():
+                return one.take_mailbox()
+        return NO_THROWS
+
+    def take_prints(self) -> TakenPrints:
+        """What threads printed, whichever stream their kernels are in."""
+        taken = [channel.take_prints() for channel in self._all]
+        records = tuple(record for one in taken for record in one.records)
+        return TakenPrints(records, sum(one.lost for one in taken) & 0xFFFFFFFF)
