@@ -113,9 +113,16 @@ class _Parser:
             "UniTuple": self._unituple,
             "Tuple": self._tuple,
             "Array": self._array,
+            "optional": self._optional,
+            "Optional": self._optional,
         }
-        constructors |= dict.fromkeys(("optional", "Optional"), self._optional)
-        type_: ArgType = constructors[short]() if short in constructors else _scalar(name)
+        type_: ArgType
+        if short in constructors:
+            self._take("(")
+            type_ = constructors[short]()
+            self._take(")")
+        else:
+            type_ = _scalar(name)
         if self._peek() == "[":
             return self._indexed(type_)
         return type_
@@ -132,38 +139,30 @@ class _Parser:
         self._take("]")
         return ArrayType(dtype, len(axes), _layout_of_axes(axes))
 
+    # What stands between the parentheses of each constructor.
+
     def _unituple(self) -> TupleType:
-        self._take("(")
         item = self._type()
         self._take(",")
         count = self._take()
-        self._take(")")
         if not count.isdecimal():
             raise _NotUnderstood
         return TupleType((item,) * int(count))
 
     def _tuple(self) -> TupleType:
-        self._take("(")
-        if self._peek() not in ("(", "["):
+        if self._peek() != "(":
             raise _NotUnderstood
-        items = self._type_list()
-        self._take(")")
-        return TupleType(items)
+        return TupleType(self._type_list())
 
     def _optional(self) -> OptionalType:
-        self._take("(")
-        item = self._type()
-        self._take(")")
-        return OptionalType(item)
+        return OptionalType(self._type())
 
     def _array(self) -> ArrayType:
-        self._take("(")
         dtype = self._type()
         self._take(",")
         ndim = self._take()
         self._take(",")
         layout = self._take().strip("'\"")
-        self._take(")")
         if not isinstance(dtype, ScalarType) or not ndim.isdecimal() or layout not in ("C", "F", "A"):
             raise _NotUnderstood
         return ArrayType(dtype, int(ndim), layout)  # type: ignore[arg-type]
