@@ -57,9 +57,9 @@ def prints(job: Job) -> bool:
 def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:
     suspending = {name for name in job.intrinsics if INTRINSICS[name].suspends}
     shares = bool(job.shared_arrays) or "gpu.dynamic_shared" in job.intrinsics
-    has_scalar_loop = (
-        bool(suspending) or has_atomics or prints(job) or job.has_recursion or len(job.sites) > MAX_FLAT_SITES
-    )
+    # Without optimisation the text of a thread, variables in memory, cannot be run again either.
+    has_scalar_loop = bool(suspending) or has_atomics or prints(job) or job.has_recursion or not job.request.options.opt
+    has_scalar_loop = has_scalar_loop or len(job.sites) > MAX_FLAT_SITES
     return ProgramShape(
         is_coroutine=bool(suspending),
         uses_warps=any(not name.startswith("gpu.barrier") or name == "gpu.barrier.grid" for name in suspending),

@@ -67,9 +67,10 @@ def test_raise(kernel, cls, text, checked_jit):
     assert type(caught.value) is cls
 
 
-def test_raise_with_numbers(checked_jit):
+@pytest.mark.parametrize("options", [{}, {"debug": True, "opt": False}, {"opt": False}, {"lineinfo": True}], ids=str)
+def test_raise_with_numbers(options, checked_jit):
     with pytest.raises(ValueError) as caught:
-        checked_jit(raises_numbers)[1, 1](zeros(3))
+        checked_jit(raises_numbers, **options)[1, 1](zeros(3))
     assert caught.value.args == ("bad cell", 3, True, 2.5)
     (note,) = caught.value.__notes__
     assert note.startswith("kernel 'raises_numbers' (test_exceptions.py:")
