@@ -21,7 +21,7 @@ import numba_metal  # noqa: E402  the project is not installed where documentati
 import numba_ptxplus  # noqa: E402
 from docs.porting_data import DIFFERENCES, NAMES, NOT_OFFERED, TESTS_THAT_DO_NOT_PASS  # noqa: E402
 from numba_gpucore.cuda_api.devices import Context, GpuDevice  # noqa: E402
-from numba_gpucore.cuda_api.driver_only import REASONS  # noqa: E402
+from numba_gpucore.cuda_api.driver_only import PTX_COMPILERS, REASONS  # noqa: E402
 from numba_gpucore.launch.arrays import DeviceArray  # noqa: E402
 from numba_gpucore.launch.kernel import ConfiguredKernel, Kernel  # noqa: E402
 from numba_gpucore.launch.overloads import CompiledOverload  # noqa: E402
@@ -45,11 +45,6 @@ MADE_WITH_OBJECTS = frozenset(
         "Overload.launch_config_sensitive", "Stream.external",
     }
 )  # fmt: skip
-#: What only one of the packages has, since it is about its own kind of code.
-OF_PTXPLUS = frozenset(
-    {"compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device"}
-)
-
 HEAD = """# Programs for numba.cuda
 
 One command runs a program unmodified: `python -m numba_metal run script.py` or `python -m numba_ptxplus run script.py`;
@@ -79,7 +74,7 @@ def has_name(package: ModuleType, name: str) -> bool:
 
 def status_of(name: str) -> tuple[str, str]:
     """("same" | "differs" | "not offered", explanation). Raises ValueError where data and code contradict."""
-    packages: list[Any] = [numba_ptxplus] if name in OF_PTXPLUS else [numba_ptxplus, numba_metal]
+    packages: list[Any] = [numba_ptxplus] if name in PTX_COMPILERS else [numba_ptxplus, numba_metal]
     exists = [has_name(package, name) for package in packages]
     if all(exists):
         if name in NOT_OFFERED:

@@ -62,12 +62,16 @@ def read_interface(value: Any) -> ForeignView:
     except (KeyError, TypeError, ValueError) as error:
         raise ArgumentError(f"malformed __cuda_array_interface__ {description!r}: {error!r}") from error
     if description.get("mask") is not None:
-        raise ArgumentError("masked arrays cannot be passed through __cuda_array_interface__")
+        raise MaskedArrayError("masked arrays cannot be passed through __cuda_array_interface__")
     if dtype.kind == "V" and description.get("descr"):
         dtype = np.lib.format.descr_to_dtype(description["descr"])
     strides = description.get("strides")
     strides = contiguous_strides(shape, dtype.itemsize) if strides is None else tuple(int(n) for n in strides)
     return ForeignView(int(address or 0), shape, strides, dtype, bool(readonly), description.get("stream"))
+
+
+class MaskedArrayError(ArgumentError, NotImplementedError):
+    """numba.cuda raises NotImplementedError."""
 
 
 def span_nbytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from typing import Any
 from numba_gpucore.base.collector import collector_held_for_numba
 
 with collector_held_for_numba():
+    from numba_gpucore.cuda_api.driver_only import PTX_COMPILERS, refusing_function
     from numba_gpucore.cuda_api.names import public_names
     from numba_gpucore.cuda_api.submodules import late_name
     from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
@@ -34,4 +35,6 @@ def __getattr__(name: str) -> Any:
         from numba_metal.compile_api import compile_msl  # noqa: PLC0415  a door to the compile half
 
         return compile_msl
+    if name in PTX_COMPILERS:
+        return refusing_function(name, "it compiles to NVIDIA's PTX; numba_metal.compile_msl gives Metal's text")
     return late_name(__name__, name)

@@ -18,6 +18,7 @@ from typing import Any
 from numba_gpucore.base.collector import collector_held_for_numba
 
 with collector_held_for_numba():
+    from numba_gpucore.cuda_api.driver_only import PTX_COMPILERS
     from numba_gpucore.cuda_api.names import public_names
     from numba_gpucore.cuda_api.submodules import late_name
     from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
@@ -28,18 +29,9 @@ globals().update(_NAMES)
 __all__ = sorted(_NAMES)
 register_when_numba_loads()
 
-#: Functions of the compiler, which is loaded when one of them is first used; so they are not in __all__.
-_COMPILED_NAMES = (
-    "compile",
-    "compile_all",
-    "compile_for_current_device",
-    "compile_ptx",
-    "compile_ptx_for_current_device",
-)
-
 
 def __getattr__(name: str) -> Any:
-    if name in _COMPILED_NAMES:
+    if name in PTX_COMPILERS:  # not in __all__, since they load the compiler
         from numba_ptxplus import compile_api  # noqa: PLC0415  a door to the compile half
 
         return getattr(compile_api, name)

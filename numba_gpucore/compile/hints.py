@@ -119,6 +119,9 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"wrong tuple length for [^:]*: '?, '?expected (\d+), got (\d+)",
          r"\2 values cannot be unpacked into \1 variables",
          ""),
+    Hint(r"^(?:no getiter for getiter\(|Invalid use of getiter with parameters \()(\(.*,.*\))\)$",
+         r"a tuple of several types, \1, cannot be looped over", "from numba import literal_unroll, and loop over "
+         "literal_unroll(the tuple)"),
     Hint(r"^(?:no getiter for getiter\(|Invalid use of getiter with parameters \()(.*)\)$",
          r"a value of type \1 cannot be looped over", "loop over range(n) or an array"),
     Hint(r"Cannot modify readonly array|cannot write to readonly", "the array is read-only", "pass a writable one"),

@@ -17,6 +17,15 @@ _IPC = "memory is shared between processes by handles of NVIDIA's driver; share 
 _TOOLS = "it is part of NVIDIA's tool chain; kernels are compiled by LLVM here"
 _DRIVER = "it is a call of NVIDIA's driver"
 
+#: What compiles without launching, of numba_ptxplus only: it gives PTX.
+PTX_COMPILERS = (
+    "compile",
+    "compile_all",
+    "compile_for_current_device",
+    "compile_ptx",
+    "compile_ptx_for_current_device",
+)
+
 #: Name (of the package, or of a module below it) → why it is not offered.
 REASONS: Mapping[str, str] = {
     "BaseCUDAMemoryManager": _MEMORY_MANAGER,
@@ -48,12 +57,17 @@ def _stand_in(name: str) -> Any:
     """What stands for a name: a class where it starts with a capital letter, else a function."""
     if name[0].isupper():
         return type(name, (DriverOnly,), {"__doc__": f"Not offered: {REASONS[name]}.", "__module__": __name__})
+    return refusing_function(name, REASONS[name])
+
+
+def refusing_function(name: str, reason: str) -> Any:
+    """A function of that name that raises NotOfferedError."""
 
     def refuse(*args: Any, **keywords: Any) -> NoReturn:
-        raise refusal(name, REASONS[name])
+        raise refusal(name, reason)
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"Not offered: {REASONS[name]}."
+    refuse.__doc__ = f"Not offered: {reason}."
     return refuse
 
 

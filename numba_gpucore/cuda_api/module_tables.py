@@ -18,7 +18,7 @@ from numba_gpucore.launch.wrappers import ArgumentWrapper, In, InOut, Out
 
 
 def empty(package: ModuleType) -> Mapping[str, Any]:
-    """For packages whose modules are reached by name only."""
+    """For packages whose modules are reached by name only, and for modules all of whose names are NVIDIA's driver's."""
     return {}
 
 

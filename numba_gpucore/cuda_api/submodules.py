@@ -65,6 +65,8 @@ _OWN = {
     "cudadrv.devicearray": "numba_gpucore.cuda_api.devicearray:module_names",
     "cudadrv.devices": "numba_gpucore.cuda_api.module_tables:devices",
     "cudadrv.driver": "numba_gpucore.cuda_api.module_tables:driver",
+    "cudadrv.drvapi": "numba_gpucore.cuda_api.module_tables:empty",
+    "cudadrv.enums": "numba_gpucore.cuda_api.module_tables:empty",
     "cudadrv.nvrtc": "numba_gpucore.cuda_api.driver_only:nvrtc",
     "cudadrv.nvvm": "numba_gpucore.cuda_api.driver_only:nvvm",
     "cudadrv.runtime": "numba_gpucore.cuda_api.driver_only:runtime",
@@ -97,6 +99,11 @@ _NUMBA_NAMES = {
 }
 
 
+def _public(names: Sequence[str]) -> list[str]:
+    """What `from module import *` takes, which does not ask for names one by one."""
+    return [name for name in names if not name.startswith("_")]
+
+
 class ForwardingModule(ModuleType):
     """A module with the names of others, which are imported when the first name is asked for."""
 
@@ -106,6 +113,8 @@ class ForwardingModule(ModuleType):
         self._renamed = renamed
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return _public(dir(self))
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if name in self._renamed:
@@ -149,6 +158,8 @@ class OwnModule(ModuleType):
                 self.__dict__.setdefault(name, value)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return _public(dir(self))
         if not name.startswith("__"):
             self._fill()
             if name in self.__dict__:

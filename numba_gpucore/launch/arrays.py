@@ -16,6 +16,7 @@ from numba_gpucore.array_interface import contiguous_strides, layout_of_strides,
 from numba_gpucore.base.backend import Device, Memory
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type
+from numba_gpucore.launch import miss
 from numba_gpucore.launch.exchange import INTERFACE_VERSION, Exchange
 from numba_gpucore.launch.staging import byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
@@ -100,6 +101,11 @@ class DeviceArray(Exchange):
     def stream(self) -> Any:
         """The stream on which copies take place where none is given; 0 for the default stream."""
         return self._bound_stream or 0
+
+    @property
+    def _numba_type_(self) -> Any:
+        """`numba.typeof` looks here; programs make signatures of what it gives."""
+        return miss.numba_type_of_argument(self.gpu_arg_type)
 
     @property
     def itemsize(self) -> int:

@@ -92,6 +92,13 @@ def numba_type_of(function: Any) -> Any:
     return driver.numba_type_of(function)
 
 
+def numba_type_of_argument(type_: ArgType) -> Any:
+    """The Numba type that stands for an argument type."""
+    from numba_gpucore.compile import numba_types  # noqa: PLC0415 - the door
+
+    return numba_types.to_numba(type_)
+
+
 def numba_type_of_value(value: Any) -> Any:
     """`numba.typeof(value)`: for argument handlers, which speak in Numba's types."""
     from numba import typeof  # noqa: PLC0415 - the door

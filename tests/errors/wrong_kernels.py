@@ -673,3 +673,9 @@ def item_of_vector(x):
 def compares_vectors(x):
     v = gpu.float32x2(x[0], 1)
     x[0] = v == v
+
+
+@wrong(F32)
+def loops_over_tuple_of_several_types(x):
+    for item in (1, x[0], 2):
+        x[0] = item

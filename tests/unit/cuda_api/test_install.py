@@ -61,6 +61,22 @@ assert TypingError is errors.TypingError and types.int32 is numba_types.int32
 from numba.cuda.extending import overload, core_models
 import numba.extending
 assert overload.func is numba.extending.overload      # for target "cuda" by default
+from numba.cuda.cudadrv import drvapi, enums             # nothing in them, yet programs import them
+""",
+    "all names of a submodule": INSTALL
+    + """
+from numba.cuda.random import *
+from numba.cuda.libdevice import *
+from numba.cuda.types import *
+from numba import cuda
+assert create_xoroshiro128p_states is cuda.random.create_xoroshiro128p_states
+assert sinf is cuda.libdevice.sinf and int32 is cuda.types.int32 and "__name__" not in cuda.random.__all__
+""",
+    "types of device arrays": INSTALL
+    + """
+import numba, numpy
+array = numba_ptxplus.to_device(numpy.zeros((2, 3), numpy.float32).T)
+assert numba.typeof(array) == numba.types.Array(numba.float32, 2, "F")
 """,
     "a submodule that there is not": INSTALL
     + """

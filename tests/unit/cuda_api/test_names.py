@@ -10,8 +10,9 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore import language
-from numba_gpucore.base.errors import DeviceError, OptionError
+from numba_gpucore.base.errors import DeviceError, NotOfferedError, OptionError
 from numba_gpucore.cuda_api.devices import DeviceNames, GpuDevice
+from numba_gpucore.cuda_api.driver_only import PTX_COMPILERS
 from numba_gpucore.launch import session
 from numba_gpucore.launch.session import Session
 from tests.unit.launch import fake_device
@@ -48,6 +49,16 @@ def test_the_kernel_language_is_shared() -> None:
         assert getattr(numba_metal, name) is getattr(numba_ptxplus, name) is getattr(language, name)
     assert numba_metal.float32 is numba_ptxplus.float32
     assert numba_metal.warpsize == 32
+
+
+def test_compilers_to_ptx_are_refused_for_metal() -> None:
+    """`from numba.cuda import compile_ptx` works; calling it says where to go."""
+    for name in PTX_COMPILERS:
+        with pytest.raises(
+            NotOfferedError, match=f"numba.cuda.{name} is not offered: .* numba_metal.compile_msl gives"
+        ):
+            getattr(numba_metal, name)(len, "int64(int64)")
+        assert callable(getattr(numba_ptxplus, name))
 
 
 def test_nothing_private_or_foreign_is_exported() -> None:
