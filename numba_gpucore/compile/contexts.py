@@ -42,6 +42,7 @@ from numba_gpucore.compile.flags import set_device_flags
 from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.half_typing import HALF_TYPING, HalfTyping
+from numba_gpucore.compile.late_features import load_feature_of
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
@@ -92,6 +93,8 @@ class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing
     def resolve_value_type(self, val):
         if is_captured_array(val):
             return type_captured_array(val)
+        if load_feature_of(val):
+            self._descriptor.target_context.refresh()
         found = self._known_as_itself(val) or type_ml_dtypes_value(val)
         if found is not None:
             return found

@@ -25,11 +25,10 @@ from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
 from numba_gpucore.compile.foreign import refuse_foreign_functions
-from numba_gpucore.compile.intrinsics import shared_nbytes
+from numba_gpucore.compile.intrinsics import parse_libdevice_symbol, shared_nbytes
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keeping_input
 from numba_gpucore.compile.kernel_entry import build_entry
-from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts
 from numba_gpucore.compile.linking import link_kernel
 from numba_gpucore.compile.numba_api import errors, global_compiler_lock, sigutils, types
 from numba_gpucore.compile.numba_types import from_numba
@@ -117,7 +116,11 @@ def link_lowered(
     counterparts = []
     if not load_codegen(request).links_nvidia_code:
         refuse_foreign_functions(library, request)
-        counterparts = libdevice_counterparts(library, request)
+        if any(parse_libdevice_symbol(symbol) for symbol in library.all_symbols()):
+            # 3 ms, and few kernels use libdevice
+            from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts  # noqa: PLC0415
+
+            counterparts = libdevice_counterparts(library, request)
     texts = [str(entry_module), *counterparts, *library.module_texts()]
     sites = sites_with_traces(library, result.fndesc.llvm_func_name)
     with keeping_input(request.py_func.__name__, lambda: "\n".join(texts)):

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.thread_text import (
     BOTH,
     BRANCH,

@@ -5,11 +5,11 @@ After: the Artifact's code, which `loader` brings to life.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
 from numba_gpucore.cpu.coroutine_program import build_coroutine

@@ -10,8 +10,9 @@ none among each other. The thread's code becomes one round, with i for x.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
 from numba_gpucore.cpu.thread_text import FAILURE, ThreadText, X, row_params
 

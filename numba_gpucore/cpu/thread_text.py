@@ -7,7 +7,8 @@ parameters (`gpu.run_place` in ir/flat.ll) and leave whatever they do not recogn
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from numba_gpucore.base.records import dataclass, field
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"

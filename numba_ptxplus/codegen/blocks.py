@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+
+from numba_gpucore.base.records import dataclass
 
 _FUNCTION = re.compile(r"^(?P<head>define [^\n]*\{\n)(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
 _NAME = r'(?:[\w.$-]+|"[^"]+")'

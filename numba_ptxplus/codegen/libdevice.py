@@ -12,11 +12,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.rewrites import KEPT_ROUNDING
 
 _NAME = re.compile(r"@([\w.$]+)")

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 
+from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.blocks import VALUE, Block, read_blocks, rewrite_functions, write_blocks
 
 _DEFINITION = re.compile(r"^  (?P<name>%\S+) = ")

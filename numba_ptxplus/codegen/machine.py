@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.architectures import OLDEST_PTX, ptx_version
 from numba_ptxplus.codegen.mailbox import buffer_nbytes

@@ -10,8 +10,8 @@ Works on LLVM assembly whose values all have names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.blocks import THROW, Block, read_blocks, rewrite_functions, write_blocks
 
 _BRANCH = re.compile(r"^  br i1 (?P<condition>[^\s,]+), label %(?P<then>[^\s,]+), label %(?P<otherwise>[^\s,]+)")

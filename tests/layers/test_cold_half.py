@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from numba_gpucore.compile.late_features import LATE_FEATURES
+
 #: Loading each takes milliseconds of every first launch, and none can be in a kernel that compiles.
 NEEDLESS = (
     "cffi",  # Numba asks it about every function that a kernel mentions
     "numba.typed.typeddict",  # and this about every class
     "numba.experimental.jitclass.base",  # part of Numba's CPU target
     "numba_gpucore.compile.explain",  # for errors
+    "numba_gpucore.compile.libdevice_counterparts",
+    *(f"numba_gpucore.compile.{step}.{feature}" for step in ("typing", "lower") for feature in LATE_FEATURES),
 )
 
 FIRST_LAUNCH = """

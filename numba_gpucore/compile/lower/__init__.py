@@ -1,19 +1,15 @@
 """How the kernel language becomes device IR, one module a feature. Before: typing. After: target context."""
 
-from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry)
+from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry; late_features loads the others)
     array_assignment,
     atomics,
     bfloat16,
     bits,
-    cache_hints,
-    cooperative_groups,
     coordinates,
     division,
     flat,
-    fp16,
     halves,
     integers,
-    libdevice,
     math,
     memory,
     numbers,

@@ -1,14 +1,10 @@
 """What the kernel language means to type inference, one module a feature. Before: language. After: contexts."""
 
-from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registry)
+from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registry; late_features loads the others)
     atomics,
     bfloat16,
     bits,
-    cache_hints,
-    cooperative_groups,
     coordinates,
-    fp16,
-    libdevice,
     math,
     memory,
     numbers,
