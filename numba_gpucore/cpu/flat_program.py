@@ -16,7 +16,7 @@ from numba_gpucore.cpu.replay import REPLAY_NEEDS, build_replay
 from numba_gpucore.cpu.settle_throws import settle_throws
 from numba_gpucore.cpu.shape import ProgramShape
 from numba_gpucore.cpu.stride_rows import stride_rows
-from numba_gpucore.cpu.thread_text import SYMBOL
+from numba_gpucore.cpu.thread_text import SYMBOL, name_plainly
 
 #: What ir/blocks.ll calls and reads.
 _ROW_SYMBOLS = frozenset({"gpu.find_bounds", "gpu.run_threads", "gpu.run_plain_threads", "gpu.row_threads"})
@@ -27,7 +27,7 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     thread = builder.link(shape, visible=_ROW_SYMBOLS | REPLAY_NEEDS | {SYMBOL})
     builder.simplify(thread, SYMBOL)
     builder.name_values(thread)
-    text = str(thread)
+    text = name_plainly(str(thread))
     rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
     program = builder.inline_all([rows.text], visible=_ROW_SYMBOLS)
     builder.optimize(program)

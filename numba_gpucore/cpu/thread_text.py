@@ -16,6 +16,8 @@ SYMBOL = "gpu.run_place"
 PLAIN_SYMBOL = "gpu.run_plain_place"
 #: What a throw calls until settle_throws.
 NOTE_THROW = "gpu.note_throw"
+#: Of values, types and labels, never of texts, in which a comma or a space would follow.
+_QUOTED = re.compile(r'(?<=%)"([^"\n, ]+)"|^"([^"\n, ]+)"(?=:)', re.MULTILINE)
 _DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
 _TARGET = re.compile(r"\blabel %([\w.$-]+)")
 _VALUE = re.compile(r"%[\w.$-]+")
@@ -36,6 +38,16 @@ BOTH = re.compile(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (
 EITHER = re.compile(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
 NOT = re.compile(r"^xor i1 (\S+), true$")
 _LABEL = re.compile(r"^([\w.$-]+):")
+
+
+def name_plainly(text: str) -> str:
+    """A module's text without quotes around names, for passes that look for plain ones: LLVM quotes names with a `$`,
+    which Numba gives to values of its own."""
+    return _QUOTED.sub(lambda found: re.sub(r"[^\w.-]", _spell, found[1] or found[2]), text)
+
+
+def _spell(character: re.Match[str]) -> str:
+    return f".{ord(character[0]):x}."
 
 
 def row_params(params: str) -> str:

@@ -301,6 +301,26 @@ LAYOUTS = {
     "offset": lambda rng: random(rng, (6, 9))[1:, 2:],
 }
 
+
+def life(a, b):
+    """The next generation on a torus: indices are chosen by conditions, and wrap where they are negative."""
+    i, j = gpu.grid(2)
+    rows, columns = a.shape
+    if i < rows and j < columns:
+        count = 0
+        for di in (-1, 0, 1):
+            for dj in (-1, 0, 1):
+                if di != 0 or dj != 0:
+                    count += a[i + di if i + di < rows else 0, j + dj if j + dj < columns else 0]
+        b[i, j] = 1 if count == 3 or (count == 2 and a[i, j]) else 0
+
+
+def expect_life(a, b):
+    shifts = [(u, v) for u in (-1, 0, 1) for v in (-1, 0, 1) if u or v]
+    count = sum(np.roll(a, shift, (0, 1)) for shift in shifts)
+    return {1: (count == 3) | ((count == 2) & (a == 1))}
+
+
 CASES = (
     *(layout_case(name, make_view) for name, make_view in LAYOUTS.items()),
     Case(
@@ -372,5 +392,12 @@ CASES = (
         lambda t, out, days: {1: t + TWO_DAYS, 2: (t - t[0]) / ONE_DAY},
         block=16,
         needs=frozenset({"float64"}),
+    ),
+    Case(
+        life,
+        lambda rng: ((rng.random((11, 21)) < 0.4).astype(np.uint8), np.zeros((11, 21), np.uint8)),
+        expect_life,
+        grid=(2, 2),
+        block=(8, 16),
     ),
 )

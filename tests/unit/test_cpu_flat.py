@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from numba_gpucore.base.mailbox import read_mailbox
+from numba_gpucore.cpu.thread_text import name_plainly
 from tests.unit.cpu_programs import array, compile_ir, device, launch, load_ir, scalar
 
 INT32, INT64, FLOAT32 = array("int32"), array("int64"), array("float32")
@@ -354,3 +355,15 @@ end:
     out = np.zeros(16, np.int64)
     launch(load_ir(body, (INT64,), recursion=True, more=more), 2, 8, out)
     assert out.tolist() == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610]
+
+
+def test_quoted_names_become_plain() -> None:
+    """LLVM quotes names with a `$`, which Numba uses; texts keep their quotes."""
+    text = (
+        '  %"$phi.1" = add i64 %x, %"$x-1"\n"b$":\n  br label %"b$"\n'
+        '@a = constant { [2 x i8], [1 x i8] } { c"a%", c"b" }'
+    )
+    assert name_plainly(text) == (
+        "  %.24.phi.1 = add i64 %x, %.24.x-1\nb.24.:\n  br label %b.24.\n"
+        '@a = constant { [2 x i8], [1 x i8] } { c"a%", c"b" }'
+    )
