@@ -17,7 +17,7 @@ from numba_gpucore.compile.numba_api import (
     errors,
     ir,
     register_pass,
-    type_inference_stage,
+    typeinfer,
     types,
 )
 
@@ -47,17 +47,40 @@ class InferTypes(NopythonTypeInference):
         return True
 
 
+class _CollectingInferer(typeinfer.TypeInferer):
+    """Goes on after a statement that has no type, such as one with an unknown name."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.found: list[errors.TypingError] = []
+
+    def constrain_statement(self, inst):
+        try:
+            super().constrain_statement(inst)
+        except errors.TypingError as error:
+            self.found.append(error)
+
+
 def _other_errors(state) -> list[errors.TypingError]:
-    """All that type inference finds wrong, not only the first; what follows from another error is not among them."""
-    found = []
+    """All that type inference finds wrong, not only the first; what follows from another error is not among them.
+
+    As numba.core.typed_passes.type_inference_stage.
+    """
+    warnings = errors.WarningsFixer(errors.NumbaWarning)
+    inferer = _CollectingInferer(state.typingctx, state.func_ir, warnings)
+    stack = state.typingctx.callstack.register(state.targetctx.target, inferer, state.func_id, state.args)
+    found: list[Exception] = []
     try:
-        inferred = type_inference_stage(
-            state.typingctx, state.targetctx, state.func_ir, state.args, state.return_type, state.locals, False
-        )
-        found = inferred.typing_errors
+        with stack, warnings:
+            for index, (name, type_) in enumerate(zip(state.func_ir.arg_names, state.args, strict=True)):
+                inferer.seed_argument(name, index, type_)
+            if state.return_type is not None:
+                inferer.seed_return(state.return_type)
+            inferer.build_constraint()
+            found = list(inferer.propagate(raise_errors=False) or ())
     except errors.TypingError as error:
         found = [error]
-    return [error for error in found or () if isinstance(error, errors.TypingError)]
+    return [error for error in (*inferer.found, *found) if isinstance(error, errors.TypingError)]
 
 
 def _holds_array(type_: types.Type) -> bool:

@@ -21,6 +21,7 @@ from numba.core import (
     lowering,
     sigutils,
     targetconfig,
+    typeinfer,
     types,
     typing,
 )
@@ -50,7 +51,6 @@ from numba.core.typed_passes import (
     AnnotateTypes,
     BaseNativeLowering,
     NopythonTypeInference,
-    type_inference_stage,
 )
 from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, make_concrete_template
@@ -120,7 +120,7 @@ __all__ = [
     "target_registry",
     "targetconfig",
     "templates",
-    "type_inference_stage",
+    "typeinfer",
     "types",
     "typing",
     "ufunc_db",

@@ -8,7 +8,7 @@ import importlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from numba_gpucore.base.backend import Device
@@ -222,6 +222,7 @@ def _seen_by(py_func: Callable[..., Any] | None, name: str) -> Iterator[Any]:
         variables = inspect.getclosurevars(function)
         values = {**variables.globals, **variables.nonlocals}
         yield values.get(name)
+        yield from (getattr(value, name, None) for value in values.values() if isinstance(value, (type, ModuleType)))
         pending += [getattr(value, "py_func", None) for value in values.values()]
 
 

@@ -101,6 +101,36 @@ def test_division_by_zero_follows_the_error_model(checked_jit):
         checked_jit(kernel, debug=True, opt=False)[1, 1](zeros(1), numbers)
 
 
+class Model:
+    class Bad(Exception):
+        pass
+
+    class Part:
+        class Missing(KeyError):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"), [(0, Model.Bad, ""), (1, Model.Bad, "is 1.0"), (2, Model.Part.Missing, "m")]
+)
+def test_exception_classes_in_classes(checked_jit, value, error, text):
+    class Local:
+        Same = Model.Bad
+
+    def kernel(x):
+        if x[0] == 0:
+            raise Local.Same
+        if x[0] == 1:
+            raise Model.Bad(f"is {x[0]}")
+        if x[0] == 2:
+            raise Model.Part.Missing("m", 2)
+
+    with pytest.raises(error) as caught:
+        checked_jit(kernel)[1, 1](np.full(1, value, np.float32))
+    assert type(caught.value) is error
+    assert str(caught.value.args[0]).startswith(text or "kernel ")
+
+
 def test_caught_exception_stays_on_the_device(checked_jit):
     @checked_jit
     def kernel(x):

@@ -679,3 +679,36 @@ def compares_vectors(x):
 def loops_over_tuple_of_several_types(x):
     for item in (1, x[0], 2):
         x[0] = item
+
+
+# -- several reasons of several kinds, and what Python has for exceptions
+
+
+@wrong(F32)
+def unknown_names_and_allocations(x):
+    a = np.zeros(x.size)
+    b = [i + 1 for i in range(3)]
+    print(no_such_name)
+    x[0] = undefined_function(3)
+
+
+@wrong(F32)
+def keeps_an_exception(x):
+    try:
+        x[0] = 1
+    except Exception as error:
+        x[0] = 2
+
+
+@wrong(F32)
+def raises_again(x):
+    try:
+        x[0] = 1
+    except Exception:
+        raise
+
+
+@wrong(F32)
+def generator_expression(x):
+    for value in (2 * i for i in range(3)):
+        x[0] += value

@@ -1,4 +1,4 @@
-"""f-strings and `print` in kernels. Before: Numba's IR of the bytecode. After: its rewrites and type inference.
+"""f-strings, `print` and exceptions in kernels. Before: Numba's IR of the bytecode. After: its rewrites.
 
 A device has no strings. An f-string that is an argument of `print` or of a raised exception becomes the list of its
 parts, texts that stay on the host and values that travel.
@@ -57,7 +57,26 @@ class _Rewriter:
             return [self._rewrite_raise(statement)]
         if isinstance(statement, ir.Assign) and self._calls_print(statement.value):
             return self._rewrite_print(statement, block.scope)
+        if (
+            isinstance(statement, ir.Assign)
+            and isinstance(statement.value, ir.Expr)
+            and statement.value.op == "getattr"
+        ):
+            return [self._rewrite_attribute(statement)]
         return [statement]
+
+    def _rewrite_attribute(self, statement):
+        """`Model.DoesNotExist`, an exception in a class, which itself has no type in a kernel."""
+        owner = statement.value.value
+        cls = self._reader.constant(owner)
+        found = getattr(cls, statement.value.attr, None) if isinstance(cls, type) else None
+        if not (isinstance(found, type) and issubclass(found, BaseException)):
+            return statement
+        value = owner
+        while isinstance(value, ir.Var):
+            self.consumed.add(value.name)
+            value = getattr(self._reader.definition(value), "value", None)
+        return ir.Assign(ir.Global(statement.value.attr, found, statement.loc), statement.target, statement.loc)
 
     def _rewrite_raise(self, statement):
         reader = self._reader
