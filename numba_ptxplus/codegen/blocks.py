@@ -18,6 +18,8 @@ _TARGET = re.compile(rf"label %({_NAME})")
 #: LLVM prints a `switch` on several lines; here it is one.
 _CASE = re.compile(r"^    i\d+ |^  \]")
 VALUE = re.compile(rf"%{_NAME}")
+#: A line that gives a value its name.
+DEFINITION = re.compile(r"^  (?P<name>%\S+) = ")
 #: A call in a block that ends the thread: nothing follows it but `unreachable`.
 THROW = "@gpu.throw("
 

@@ -15,9 +15,8 @@ from collections import Counter
 from functools import cached_property
 
 from numba_gpucore.base.records import dataclass
-from numba_ptxplus.codegen.blocks import VALUE, Block, read_blocks, rewrite_functions, write_blocks
+from numba_ptxplus.codegen.blocks import DEFINITION, VALUE, Block, read_blocks, rewrite_functions, write_blocks
 
-_DEFINITION = re.compile(r"^  (?P<name>%\S+) = ")
 _PHI = re.compile(r"^  (?P<name>%\S+) = phi i64 \[ (\S+), %(\S+) \], \[ (\S+), %(\S+) \]$")
 _BACK = re.compile(r"^  br i1 (?P<condition>%\S+), label %(?P<header>[^\s,]+), ")
 _IS_LEFT = re.compile(r"^  %\S+ = icmp (?:sgt|ugt|samesign ugt) i64 (?P<count>%\S+), 1$")
@@ -52,7 +51,7 @@ class _Function:
     @cached_property
     def _definitions(self) -> dict[str, str]:
         lines = (line for block in self._blocks.values() for line in block.lines)
-        return {found["name"]: line for line in lines if (found := _DEFINITION.match(line))}
+        return {found["name"]: line for line in lines if (found := DEFINITION.match(line))}
 
     @cached_property
     def _mentions(self) -> Counter[str]:
@@ -106,5 +105,5 @@ class _Function:
         assert back is not None, "_stop found it"
         gone = {count.name, count.after, back["condition"]}
         for block in self._blocks.values():
-            block.lines = [x for x in block.lines if not ((found := _DEFINITION.match(x)) and found["name"] in gone)]
+            block.lines = [x for x in block.lines if not ((found := DEFINITION.match(x)) and found["name"] in gone)]
         latch.lines.insert(-1, f"  {back['condition']} = icmp ult i64 {variable.after}, {stop}")

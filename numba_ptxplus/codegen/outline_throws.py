@@ -16,12 +16,11 @@ import re
 from collections.abc import Collection
 from itertools import count
 
-from numba_ptxplus.codegen.blocks import THROW, VALUE, Block, read_blocks, rewrite_functions, write_blocks
+from numba_ptxplus.codegen.blocks import DEFINITION, THROW, VALUE, Block, read_blocks, rewrite_functions, write_blocks
 from numba_ptxplus.codegen.merge_guards import PURE
 
 #: The longest computation that is done again where a thread throws, rather than passed.
 _MAX_REPEATED = 24
-_DEFINITION = re.compile(r"^  (?P<name>%\S+) = ")
 _POSITION = re.compile(r"^  %\S+ = (?:tail )?call [^@]*@llvm\.nvvm\.read\.ptx\.sreg\.(?:n?tid|n?ctaid)\.[xyz]\(\)")
 #: Also what has values of more than one part, which are not worth passing.
 _STAYS = re.compile(
@@ -63,7 +62,7 @@ class _Outliner:
         self._blocks = read_blocks(body)
         self._parameters = set(VALUE.findall(head.partition("(")[2]))
         lines = [line for block in self._blocks.values() for line in block.lines]
-        self._definitions = {found["name"]: line for line in lines if (found := _DEFINITION.match(line))}
+        self._definitions = {found["name"]: line for line in lines if (found := DEFINITION.match(line))}
         self.functions: list[str] = []
 
     def outlined_body(self) -> str:
@@ -130,7 +129,7 @@ class _Outliner:
     def _needs(self, region: list[Block]) -> tuple[dict[str, str], list[str]]:
         """Values from outside, each with its type, and lines that compute what need not come from there."""
         lines = [line for block in region for line in block.lines]
-        inside = {found["name"] for line in lines if (found := _DEFINITION.match(line))}
+        inside = {found["name"] for line in lines if (found := DEFINITION.match(line))}
         passed: dict[str, str] = {}
         repeated: dict[str, str] = {}
         for value, type_ in _operands(lines).items():
@@ -181,7 +180,7 @@ def _operands(lines: list[str]) -> dict[str, str]:
     """The values that the lines read, each with its type."""
     types: dict[str, str] = {}
     for line in lines:
-        text = _DEFINITION.sub("", line)
+        text = DEFINITION.sub("", line)
         phi = _PHI.match(line)
         if phi:
             text = f"{phi['type']} " + " ".join(source["value"] for source in _SOURCE.finditer(line))
