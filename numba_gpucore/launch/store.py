@@ -30,6 +30,7 @@ from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import NOT_THERE, DiskCache, Lookup
 from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
 from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.launch.rewrites import registered_rewrites
 
 WARM_FOLDER = "__warm__"
 _OWN_PACKAGE = "numba_gpucore"
@@ -181,7 +182,10 @@ def _obstacle_to_keeping(request: CompileRequest, print_: Fingerprint) -> str:
     if print_.digest is None:
         return print_.obstacle
     own = ", ".join(str(type_) for type_ in request.arg_types if is_of_one_process(type_))
-    return f"what {own} means is known in this process only" if own else ""
+    if own:
+        return f"what {own} means is known in this process only"
+    unknown = ", ".join(name for name, digest in registered_rewrites() if not digest)
+    return f"the source of the rewrite {unknown} cannot be found" if unknown else ""
 
 
 def make_key(request: CompileRequest, backend: Backend, digest: str, own_source: str) -> CacheKey:
@@ -211,7 +215,8 @@ def _options_text(request: CompileRequest) -> str:
         # The machine code names the file and its lines.
         code = request.py_func.__code__
         text += f" {code.co_filename}:{code.co_firstlineno}"
-    return text
+    rewrites = registered_rewrites()
+    return f"{text} {rewrites}" if rewrites else text
 
 
 def package_of(module_name: str) -> str | None:

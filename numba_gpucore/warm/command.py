@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.errors import GpuError
 from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
@@ -48,7 +48,7 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         settings = Settings.from_environment()
         cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
         status: int = options.run(cache, options)
-    except (OSError, OptionError, CommandError) as error:
+    except (OSError, GpuError, CommandError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
     return status

@@ -14,6 +14,7 @@ from pathlib import Path
 import numba
 import pytest
 
+from numba_gpucore.launch import session
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.overload_files import OverloadFiles
 from numba_gpucore.warm.command import main
@@ -311,6 +312,17 @@ def test_wrong_settings_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     monkeypatch.setenv("NUMBA_GPU_CACHE_NBYTES", "2 GB")
     assert main("numba_metal", ["cache", "list"]) == 1
     assert "NUMBA_GPU_CACHE_NBYTES must be a whole number from 1 on, not '2 GB'" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kernels_of_metal.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("NUMBA_METAL_DEVICE", "cpux")
+    monkeypatch.setattr(session, "_default", session.Session())
+    assert main("numba_metal", ["cache", "verify", "kernels_of_metal"]) == 1
+    assert "numba_metal: NUMBA_METAL_DEVICE must be one of auto, metal, cpu, not 'cpux'" in capsys.readouterr().err
 
 
 def test_architectures_are_for_the_kernels_that_know_them(command: Command, tmp_path: Path) -> None:
