@@ -83,6 +83,8 @@ def _merge_in_block(block: list[str], uses: Counter[str]) -> list[str]:
     }
     columns = Counter(outer["index"] for _inner, outer in splits.values())
     merged = {name: (inner, outer) for name, (inner, outer) in splits.items() if columns[outer["index"]] > 1}
+    # of a chain of three only the first two: the third's base is what stays
+    merged = {name: pair for name, pair in merged.items() if pair[0]["name"] not in merged}
     gone = {inner["name"] for inner, _outer in merged.values()}
     lines = []
     for line in block:

@@ -315,6 +315,19 @@ def life(a, b):
         b[i, j] = 1 if count == 3 or (count == 2 and a[i, j]) else 0
 
 
+def stencil_of_three_axes(a, b):
+    x, y, z = gpu.grid(3)
+    if 0 < x < a.shape[0] - 1 and 0 < y < a.shape[1] - 1 and 0 < z < a.shape[2] - 1:
+        b[x, y, z] = a[x - 1, y, z] + a[x + 1, y, z] + a[x, y - 1, z] + a[x, y + 1, z] + a[x, y, z - 1] + a[x, y, z + 1]
+
+
+def expect_stencil_of_three_axes(a, b):
+    inner = (slice(1, -1),) * 3
+    wanted = np.zeros_like(b)
+    wanted[inner] = sum(np.roll(a, step, axis)[inner] for axis in range(3) for step in (-1, 1))
+    return {1: wanted}
+
+
 def expect_life(a, b):
     shifts = [(u, v) for u in (-1, 0, 1) for v in (-1, 0, 1) if u or v]
     count = sum(np.roll(a, shift, (0, 1)) for shift in shifts)
@@ -399,5 +412,12 @@ CASES = (
         expect_life,
         grid=(2, 2),
         block=(8, 16),
+    ),
+    Case(
+        stencil_of_three_axes,
+        lambda rng: (rng.integers(0, 99, (7, 6, 9)).astype(np.float32), np.zeros((7, 6, 9), np.float32)),
+        expect_stencil_of_three_axes,
+        grid=(2, 2, 2),
+        block=(4, 4, 8),
     ),
 )

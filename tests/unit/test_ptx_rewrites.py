@@ -91,6 +91,25 @@ def test_a_row_that_is_used_again_stays():
     assert merge_address_sums(used) == used
 
 
+def test_a_chain_of_three_addresses_stays_whole():
+    """Plane, row and column, twice with one row and one column: the rows are joined with their planes."""
+    given = """define void @f(ptr %p, i64 %k, i64 %l, i64 %i, i64 %j) {
+  %a = getelementptr float, ptr %p, i64 %k
+  %b = getelementptr float, ptr %a, i64 %i
+  %c = getelementptr float, ptr %b, i64 %j
+  %d = getelementptr float, ptr %p, i64 %l
+  %e = getelementptr float, ptr %d, i64 %i
+  %f = getelementptr float, ptr %e, i64 %j
+  store float 1.0, ptr %c
+  store float 1.0, ptr %f
+  ret void
+}
+"""
+    merged = merge_address_sums(given)
+    llvm.parse_assembly(merged).verify()
+    assert "%c = getelementptr float, ptr %b, i64 %j" in merged and "%e.sum = add i64 %l, %i" in merged
+
+
 def test_different_item_types_do_not_merge():
     mixed = SPLIT.replace("%b = getelementptr float", "%b = getelementptr i8")
     assert merge_address_sums(mixed) == mixed
