@@ -90,15 +90,18 @@ class _Encoder:
         self._add_code(function.__code__)
         self.add(function.__defaults__, function.__qualname__)
         self.add(tuple(sorted((function.__kwdefaults__ or {}).items())), function.__qualname__)
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        cells = dict(zip(function.__code__.co_freevars, map(_cell_contents, function.__closure__ or ()), strict=True))
+        for name, value in cells.items():
             self._put("cell", name)
-            self.add(_cell_contents(cell), name)
-        for chain, value in _globals_read(function.__code__, function.__globals__):
+            # What is read of a module comes below.
+            self.add(value.__name__ if isinstance(value, types.ModuleType) else value, name)
+        for chain, value in _names_read(function.__code__, function.__globals__, cells):
             self._put("global", ".".join(chain))
             self.add(value, ".".join(chain))
 
     def _add_code(self, code: types.CodeType) -> None:
         self._put("code", code.co_code)
+        self._put("handlers", getattr(code, "co_exceptiontable", b""))  # from Python 3.11 on
         shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
         self._put("shape", str(shape))
@@ -170,12 +173,13 @@ class _Encoder:
             self._put("member", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}")
             self.add(value.value, name)
         elif isinstance(value, np.dtype):
-            self._put("dtype", str(value.descr if value.fields else value.str))
+            self._put("dtype", _dtype_text(value))
         elif isinstance(value, np.generic):
-            self._put("scalar", str(value.dtype.descr))
+            self._put("scalar", _dtype_text(value.dtype))
             self._put("bytes", value.tobytes())
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            self._put("array", f"{value.dtype.descr}{value.shape}{value.flags.f_contiguous}{value.flags.c_contiguous}")
+            order = f"{value.flags.f_contiguous}{value.flags.c_contiguous}"
+            self._put("array", f"{_dtype_text(value.dtype)}{value.shape}{order}")
             self._put("bytes", value.tobytes(order="A"))
         elif is_foreign_array(value) and not isinstance(value, type):
             raise _UnknownObject(f"'{name}' is a device array, whose address is that of this process")
@@ -187,6 +191,8 @@ class _Encoder:
 
     def _add_named(self, value: Any, name: str) -> bool:
         if isinstance(value, types.ModuleType):
+            if _package_of(value.__name__) not in VERSIONED_PACKAGES | sys.stdlib_module_names:
+                raise _UnknownObject(f"'{name}' is a module, of which only attributes that are read by name are known")
             self._put("module", value.__name__)
         elif isinstance(value, type):
             self._add_class(value, name)
@@ -255,17 +261,36 @@ def _options_text(function: Any) -> str:
     return str(options)
 
 
-def _globals_read(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """(names of an attribute chain, its value) for every global that the code reads; chains are followed through
-    modules only, since attributes of other objects are theirs to encode. Names that do not exist are left out: typing
-    will complain. Nested functions are included."""
+def _dtype_text(dtype: np.dtype[Any]) -> str:
+    """A text that differs for dtypes that differ: `dtype.str` is "|V8" for many of 8 bytes, and NumPy's `descr` is not
+    defined for all."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return f"{_dtype_text(base)}{shape}"
+    if dtype.names is None or dtype.fields is None:
+        return f"{dtype.str} {dtype.name}"
+    fields = [f"{name!r} {dtype.fields[name][1]} {_dtype_text(dtype.fields[name][0])}" for name in dtype.names]
+    return f"({', '.join(fields)}; {dtype.itemsize} {dtype.isalignedstruct})"
+
+
+def _names_read(
+    code: types.CodeType, namespace: dict[str, Any], cells: dict[str, Any]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """(names of an attribute chain, its value) for every global that the code reads, and every module in a cell.
+
+    Chains are followed through modules only, since attributes of other objects are theirs to encode. Names that do not
+    exist are left out: typing will complain. Nested functions are included.
+    """
     seen: set[tuple[str, ...]] = set()
     instructions = list(dis.get_instructions(code))
     for position, instruction in enumerate(instructions):
-        if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            value = namespace.get(instruction.argval, getattr(builtins, instruction.argval, None))
+        elif instruction.opname == "LOAD_DEREF" and isinstance(cells.get(instruction.argval), types.ModuleType):
+            value = cells[instruction.argval]
+        else:
             continue
         chain = [instruction.argval]
-        value = namespace.get(chain[0], getattr(builtins, chain[0], None))
         for following in instructions[position + 1 :]:
             if not isinstance(value, types.ModuleType) or following.opname not in _ATTRIBUTE_READS:
                 break
@@ -274,6 +299,7 @@ def _globals_read(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[t
         if tuple(chain) not in seen:
             seen.add(tuple(chain))
             yield tuple(chain), value
+    visible = {name: value for name, value in cells.items() if name not in code.co_cellvars}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _globals_read(constant, namespace)
+            yield from _names_read(constant, namespace, visible)

@@ -7,6 +7,7 @@ import sys
 import types
 from collections import namedtuple
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -43,6 +44,10 @@ class Shade(enum.Enum):
 
 Point = namedtuple("Point", "x y")
 
+#: Neither has NumPy's `descr`.
+FLIPPED = np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [4, 0]})
+OVERLAPPING = np.dtype({"names": ["a", "b"], "formats": ["i4", "i8"], "offsets": [4, 0]})
+
 DIFFERENT_VALUES = [
     (1, 2),
     (1, 1.0),
@@ -63,6 +68,11 @@ DIFFERENT_VALUES = [
     (np.zeros(2, "i4"), np.zeros(2, "u4")),
     (np.dtype("f4"), np.dtype("f8")),
     (np.dtype([("a", "f4")]), np.dtype([("b", "f4")])),
+    (np.dtype(("f4", 2)), np.dtype(("i4", 2))),
+    (FLIPPED, OVERLAPPING),
+    (np.zeros(2, FLIPPED), np.zeros(2, OVERLAPPING)),
+    (np.zeros(2, FLIPPED)[0], np.zeros(2, OVERLAPPING)[0]),
+    (np.dtype(ml_dtypes.float8_e5m2), np.dtype(ml_dtypes.float8_e4m3fn)),
     (np.sin, np.cos),
     (np.max, np.min),
     (np.linalg.norm, np.linalg.det),
@@ -93,15 +103,40 @@ def test_global_that_the_bytecode_does_not_read_is_not_part_of_it():
     assert fingerprint(define(source, unused=1)) == fingerprint(define(source, unused=object()))
 
 
-def test_module_attribute_is_followed():
-    source = "def kernel(x): return settings.inner.gain * x"
-    modules = []
-    for gain in (1.0, 2.0):
+MODULE_READERS = {
+    "in a cell": "def make(settings):\n def kernel(x): return settings.inner.gain * x\n return kernel\n"
+    "kernel = make(settings)",
+    "in a cell of a nested function": "def make(settings):\n"
+    " def kernel(x): return [settings.inner.gain * y for y in x]\n return kernel\nkernel = make(settings)",
+    "below a global": "def kernel(x): return settings.inner.gain * x",
+    "in a comprehension": "def kernel(x): return [settings.inner.gain * y for y in x]",
+}
+
+
+@pytest.mark.parametrize("source", MODULE_READERS.values(), ids=list(MODULE_READERS))
+def test_module_attributes_are_followed_wherever_the_module_is(source):
+    digests = set()
+    for gain in (1.0, 2.0, 2.0):
         settings, inner = types.ModuleType("settings"), types.ModuleType("settings.inner")
         settings.inner, inner.gain = inner, gain
-        modules.append(settings)
-    one, two = (fingerprint(define(source, settings=module)) for module in modules)
-    assert one.digest and one.digest != two.digest
+        digests.add(fingerprint(define(source, settings=settings)).digest)
+    assert None not in digests and len(digests) == 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def kernel(x):\n s = settings\n return s.gain * x",
+        "def make(settings):\n def kernel(x):\n  s = settings\n  return s.gain * x\n return kernel\n"
+        "kernel = make(settings)",
+        "TABLE = (settings, 1)\ndef kernel(x): return TABLE",
+    ],
+)
+def test_a_module_that_goes_elsewhere_is_unknown(source):
+    """What is read of it there cannot be seen."""
+    found = fingerprint(define(source, settings=types.ModuleType("settings")))
+    assert found.digest is None and "is a module" in found.obstacle
+    assert fingerprint(define(source, settings=math)).digest  # Python's own do not change
 
 
 def test_callees_are_followed_to_any_depth():
