@@ -214,6 +214,24 @@ def add_to_parts(z, x):
     gpu.atomic.add(z.imag, i % 3, 2 * x[i])
 
 
+def hash_table(keys, out):
+    """How often each key is there: open addressing, whose loop compares and swaps before and after it has moved on."""
+    i = gpu.threadIdx.x
+    slots, counts = gpu.shared.array(64, np.int32), gpu.shared.array(64, np.int32)
+    if i < 64:
+        slots[i], counts[i] = -1, 0
+    gpu.syncthreads()
+    slot = (keys[i] * 31 + 7) % 64
+    while True:
+        old = gpu.atomic.cas(slots, slot, -1, keys[i])
+        if old == -1 or old == keys[i]:
+            gpu.atomic.add(counts, slot, 1)
+            break
+        slot = (slot + 1) % 64
+    gpu.syncthreads()
+    out[i] = counts[slot]
+
+
 CASES = (
     Case(
         add_to_parts,
@@ -270,6 +288,12 @@ CASES = (
         lambda rng: (rng.integers(0, 16, 500, dtype=np.int32), np.zeros(16, np.int32)),
         lambda x, out: {1: np.bincount(x, minlength=16)},
         grid=4,
+        block=128,
+    ),
+    Case(
+        hash_table,
+        lambda rng: (rng.integers(0, 50, 128, dtype=np.int32) ** 2, np.zeros(128, np.int32)),
+        lambda keys, out: {1: (keys[:, None] == keys).sum(axis=1)},
         block=128,
     ),
 )
