@@ -90,6 +90,7 @@ HINTS: tuple[Hint, ...] = (
          "write 'except Exception:' without 'as'"),
     Hint(r"re-raising of an exception is not yet supported", "a kernel cannot raise again what it caught",
          "raise a new exception"),
+    Hint(r"Illegal IR, del found at: del (\w+)", r"a kernel cannot delete a variable, as '\1'", "leave the line out"),
     Hint(r"use of yield in a closure is unsupported", "a kernel has no generator expressions", "write the loop"),
     Hint(r"exception_match", "a kernel can only catch Exception", "write 'except Exception:' or 'except:'"),
     Hint(r"unsupported constant type used for exception", "only exceptions can be raised", "raise a class derived from "

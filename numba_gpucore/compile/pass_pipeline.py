@@ -27,6 +27,7 @@ from numba_gpucore.compile.numba_api import (
     register_pass,
     typing,
 )
+from numba_gpucore.compile.passes.check_domains import CheckDomains
 from numba_gpucore.compile.passes.rewrite_texts import RewriteTexts
 from numba_gpucore.compile.sources import overload_modules
 from numba_gpucore.compile.target_rules import find_rule_faults
@@ -129,6 +130,7 @@ class DeviceCompiler(CompilerBase):
         passes.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
         # Before Numba's rewrites, which take `print` and exceptions for their own.
         passes.add_pass_after(RewriteTexts, InlineClosureLikes)
+        passes.add_pass_after(CheckDomains, InlineClosureLikes)
         typed = DefaultPassBuilder.define_typed_pipeline(self.state).passes
         passes.passes.extend((InferTypes if cls is NopythonTypeInference else cls, name) for cls, name in typed)
         passes.add_pass(AnnotateTypes, "annotate types")

@@ -5,6 +5,8 @@ PYTEST_DONT_REWRITE: pytest would put its own calls into the asserts of kernels.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,48 @@ def test_division_by_zero_follows_the_error_model(checked_jit):
     checked_jit(kernel)[1, 1](zeros(1), numbers)
     with pytest.raises(ZeroDivisionError):
         checked_jit(kernel, debug=True, opt=False)[1, 1](zeros(1), numbers)
+
+
+def call_math(x, which, out):
+    if which == 0:
+        out[0] = math.sqrt(x[0])
+    elif which == 1:
+        out[0] = math.log(x[0])
+    elif which == 2:
+        out[0] = math.acos(x[0])
+    elif which == 3:
+        out[0] = math.fmod(x[0], x[1])
+    elif which == 4:
+        out[0] = math.pow(x[0], x[1])
+
+
+#: Function, operands outside of its domain, others. Source of the domains: CPython itself, which is asked.
+DOMAINS = [
+    (math.sqrt, (-1,), (4,)),
+    (math.log, (0,), (2,)),
+    (math.acos, (1.5,), (0.5,)),
+    (math.fmod, (1, 0), (7, 4)),
+    (math.pow, (0, -1), (-2, 3)),
+    (math.pow, (-2, 0.5), (2, -0.5)),
+]
+
+
+def test_domain_errors_follow_the_error_model(checked_jit):
+    """As Python's functions raise; a NaN that comes in goes through, and numpy's error model gives what it gives."""
+    plain, debugged, out = checked_jit(call_math), checked_jit(call_math, debug=True, opt=False), zeros(1)
+    numbers = {function: number for number, function in enumerate(dict.fromkeys(row[0] for row in DOMAINS))}
+    for function, outside, inside in DOMAINS:
+        number = np.int32(numbers[function])
+        with pytest.raises(ValueError, match="math domain error"):
+            function(*outside)
+        with pytest.raises(ValueError, match=r"math domain error\nkernel 'call_math' \(test_exceptions.py:"):
+            debugged[1, 1](np.array(outside, np.float32), number, out)
+        plain[1, 1](np.array(outside, np.float32), number, out)
+        assert not math.isfinite(out[0])
+        debugged[1, 1](np.array(inside, np.float32), number, out)
+        np.testing.assert_allclose(out[0], function(*inside), rtol=1e-6)
+        debugged[1, 1](np.full(2, math.nan, np.float32), number, out)
+        assert math.isnan(out[0])
 
 
 class Model:

@@ -712,3 +712,9 @@ def raises_again(x):
 def generator_expression(x):
     for value in (2 * i for i in range(3)):
         x[0] += value
+
+
+@wrong(F32)
+def deletes_a_variable(x):
+    y = x[0]
+    del y

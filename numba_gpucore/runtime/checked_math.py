@@ -1,0 +1,67 @@
+"""Functions of `math` that raise where Python's do. Before: passes.check_domains. After: compiled for the device.
+
+A result that is no number though all operands are is what CPython calls a domain error, and so is a logarithm of 0.
+Source: CPython, Modules/mathmodule.c, math_1 and math_2. Results that are too large stay infinite: how large that is
+depends on the width, and Python has but one.
+"""
+
+import math
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+from numba.extending import register_jitable
+
+
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    @register_jitable
+    def checked(x):
+        result = function(x)
+        if math.isnan(result) and not math.isnan(x):
+            raise ValueError("math domain error")
+        return result
+
+    return checked
+
+
+def _checked_at_poles(function: Callable[..., Any]) -> Callable[..., Any]:
+    @register_jitable
+    def checked(x):
+        result = function(x)
+        if not math.isfinite(result) and math.isfinite(x) and (math.isnan(result) or x <= 1):
+            raise ValueError("math domain error")
+        return result
+
+    return checked
+
+
+def _checked_pair(function: Callable[..., Any]) -> Callable[..., Any]:
+    @register_jitable
+    def checked(x, y):
+        result = function(x, y)
+        if math.isnan(result) and not (math.isnan(x) or math.isnan(y)):
+            raise ValueError("math domain error")
+        return result
+
+    return checked
+
+
+@register_jitable
+def _checked_pow(x, y):
+    result = math.pow(x, y)
+    is_pole = math.isinf(result) and x == 0 and math.isfinite(y)
+    if is_pole or (math.isnan(result) and not (math.isnan(x) or math.isnan(y))):
+        raise ValueError("math domain error")
+    return result
+
+
+_ANYWHERE = (math.sqrt, math.sin, math.cos, math.tan, math.asin, math.acos, math.acosh)
+_WITH_POLES = (math.log, math.log2, math.log10, math.log1p, math.atanh, math.gamma, math.lgamma)
+CHECKED = MappingProxyType(
+    {
+        **{function: _checked(function) for function in _ANYWHERE},
+        **{function: _checked_at_poles(function) for function in _WITH_POLES},
+        math.fmod: _checked_pair(math.fmod),
+        math.pow: _checked_pow,
+    }
+)
