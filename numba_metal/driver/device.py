@@ -15,7 +15,7 @@ from typing import Any
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import Dim3, LaunchConfig, Limits, Memory, Program, Queue
 from numba_gpucore.base.channels import Channels, MappedChannel
-from numba_gpucore.base.errors import DeviceError, LaunchError, OptionError
+from numba_gpucore.base.errors import DeviceError, DeviceMemoryError, LaunchError, OptionError
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints
 from numba_metal.architectures import arch_of
 from numba_metal.driver.bridge import Bridge, import_bridge
@@ -76,9 +76,16 @@ class MetalDevice:
         data.cast("B")[:] = source
 
     def _host_bytes(self, memory: Memory, offset_nbytes: int, nbytes: int, queue: Queue | None) -> memoryview:
-        assert isinstance(memory, MetalMemory)
-        self._queue(queue).wait_for(memory)
-        return memory.bytes_at(offset_nbytes, nbytes)
+        start = memory.address + offset_nbytes
+        # Another package's view of memory of ours is known by its address.
+        home = memory if isinstance(memory, MetalMemory) else self._allocator.memories.find(start)
+        if home is None:
+            raise DeviceMemoryError(
+                f"{nbytes} bytes at {start:#x} are not memory of {self.name}, or no longer: keep the array alive whose "
+                "memory it is"
+            )
+        self._queue(queue).wait_for(home)
+        return home.bytes_at(start - home.address, nbytes)
 
     # Kernels --------------------------------------------------------------------------------------------------------
 

@@ -133,3 +133,29 @@ def test_pointers_are_passed_as_integers_and_device_arrays(as_array, expected) -
     assert out[3] == 0
     with pytest.raises(ArgumentError, match="No matching definition"):
         kernel[1, 1](1.5, out)
+
+
+def test_arrays_of_other_packages_are_copied_and_used_everywhere(level) -> None:
+    """As they are described by __cuda_array_interface__: whole, in part, and read-only."""
+    source = np.arange(12, dtype=np.float32).reshape(3, 4)
+    array = level.to_device(source)
+    view = level.as_cuda_array(Foreign(array))
+
+    @level.jit
+    def negate(x):
+        i = gpu.grid(1)
+        if i < x.shape[0]:
+            x[i, 0] = -x[i, 0]
+
+    negate[1, 4](Foreign(array))
+    negate[1, 4](view[1:])
+    want = source.copy()
+    want[0, 0] *= -1
+    np.testing.assert_array_equal(view.copy_to_host(), want)
+    np.testing.assert_array_equal(view[1:, ::2].copy_to_host(), want[1:, ::2])
+    view[2] = 5
+    view[0].copy_to_device(np.full(4, 7, np.float32))
+    np.testing.assert_array_equal(array.copy_to_host()[::2], [[7] * 4, [5] * 4])
+    again = level.device_array_like(view)
+    again.copy_to_device(view)
+    np.testing.assert_array_equal(again.copy_to_host(), array.copy_to_host())
