@@ -67,11 +67,13 @@ INTEGERS = """\
 ## Integers
 
 Operators compute in int64, or in uint64 if both operands are unsigned, as Numba types them; NumPy's ufuncs compute in
-the type of their arguments. `tests/device/kernels_semantics.py` tests every width on every device.
+the type of their arguments. A variable that is an int64 here and a uint64 there is an int64 of the same bits.
+`tests/device/kernels_semantics.py` tests every width on every device.
 
 | operation | result |
 |---|---|
 | `+ - *`, negation, `abs` | wrap, as in NumPy |
+| comparisons, `min`, `max` of a signed and an unsigned integer | Python's: whole numbers, none is rounded. Of an int64 and a uint64 the smaller is an int64, the larger a uint64 |
 | `x // y`, `x % y`, `divmod` | Python's signs: rounded down, the remainder has the sign of `y` |
 | `x // 0`, `x % 0` | 0, as in NumPy; with `debug=True` ZeroDivisionError |
 | `MIN // -1`, `MIN % -1` | wraps to `MIN`, and 0, as in NumPy |
@@ -81,7 +83,7 @@ the type of their arguments. `tests/device/kernels_semantics.py` tests every wid
 | `x ** n`, `n` < 0 | what remains of the fraction: 1 and −1 for those bases, else 0; `MIN` for `0 ** n`. NumPy raises ValueError |
 | `int(x)`, `np.int32(x)`, storing a float | towards zero; out of range the nearest integer of the type, NaN gives 0. C leaves this open; NumPy gives what the host's processor does |
 | integer → float | the nearest, ties to even, as in NumPy; too large for float16 is ∞ |
-| `round(x)`, `np.rint(x)` | halves to even |
+| `round(x)`, `np.rint(x)` | halves to even; `round` of an integer is that integer |
 | `x % y`, `x // y` of floats | Python's, the sign of zero included: `-0.0` only for negative `y` |
 """
 

@@ -63,6 +63,7 @@ from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
+from numba_gpucore.compile.typing.mixed_integers import are_mixed, word_of
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
@@ -211,6 +212,14 @@ class DeviceTargetContext(NoContainers, BaseContext):
         if isinstance(ty, types.Dispatcher):
             return self.get_dummy_value()
         return super().get_constant_generic(builder, ty, val)
+
+    def generic_compare(self, builder, key, argtypes, args):
+        # For tuples. Numba's own converts both sides to one type, which int64 and uint64 have not.
+        if not are_mixed(argtypes):
+            return super().generic_compare(builder, key, argtypes, args)
+        words = tuple(map(word_of, argtypes))
+        values = [self.cast(builder, *cast) for cast in zip(args, argtypes, words, strict=True)]
+        return self.get_function(key, typing.signature(types.boolean, *words))(builder, values)
 
     def call_unresolved(self, builder, name, sig, args):
         """A call that closes a cycle of recursion: the callee is still being compiled, linking will find it by name."""

@@ -27,6 +27,9 @@ from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.weak_numbers import strengthen
 
 I64 = ir.IntType(64)
+#: With it LLVM proves of most indices that they neither overflow nor are negative. No memory holds 2**62 items.
+#: llvmlite has no such attribute; it writes any name out as it is. Source: LLVM Language Reference, "range".
+_EXTENT_RANGE = f"range(i64 0, {1 << 62})"
 _FLOATS = {2: ir.HalfType(), 4: ir.FloatType(), 8: ir.DoubleType()}
 
 
@@ -74,6 +77,8 @@ class _ValueReader:
         self._params: Iterator[ir.Argument] = iter(params)
         for param, slot in zip(params, slots, strict=True):
             param.name = f"{names[slot.argument]}.{slot.kind}"
+            if slot.kind == "extent":
+                set.add(param.attributes, _EXTENT_RANGE)
 
     def read(self, type_: ArgType) -> ir.Value:
         context, builder = self._context, self._builder

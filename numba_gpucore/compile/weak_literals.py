@@ -114,6 +114,9 @@ class WeakLiteralTyping:
             if isinstance(weak, WeakNumber) and isinstance(other, types.Number | types.Boolean):
                 return weak.unify(self, other)
         unified = super().unify_pairs(first, second)
+        if unified == types.float64 and isinstance(first, types.Integer) and isinstance(second, types.Integer):
+            # int64 and uint64: what Numba's operators give for them, and all 64 bits stay
+            return types.int64
         if not active_flag("has_float64") and unified == types.float64 and types.float64 not in (first, second):
             return types.float32
         return unified

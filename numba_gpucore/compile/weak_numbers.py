@@ -8,6 +8,7 @@ Source: NEP 50, "Promotion rules for Python scalars".
 
 from __future__ import annotations
 
+import operator
 from types import MappingProxyType
 
 from llvmlite import ir
@@ -204,6 +205,18 @@ def cast_weak(context, builder, fromty, toty, value):
 @WEAK_LOWERING.lower(bool, WeakComplex)
 def truth_of_weak(context, builder, sig, args):
     return context.cast(builder, args[0], sig.args[0].carrier, types.boolean)
+
+
+def _comparison_of_carriers(function):
+    def compare_weak(context, builder, sig, args):
+        carriers = typing.signature(sig.return_type, *(type_.carrier for type_ in sig.args))
+        return context.get_function(function, carriers)(builder, args)
+
+    return compare_weak
+
+
+for _function in (operator.lt, operator.gt):  # what Numba's min and max ask for, past typing
+    WEAK_LOWERING.lower(_function, WeakFloat, WeakFloat)(_comparison_of_carriers(_function))
 
 
 @WEAK_LOWERING.lower_cast(WeakFloat, WeakComplex)

@@ -39,7 +39,7 @@ _PROVED = frozenset(("nuw", "nsw"))
 
 
 def cannot_wrap(instr: Instr) -> bool:
-    """True where the flags come from LLVM's proofs. Numba gives nsw alone to whatever the user computes, LLVM
+    """True where the flags come from LLVM's proofs. Numba gives nsw alone to its index arithmetic, LLVM
     adds nuw where it proves that; so both are taken for a proof, but not for products of variables: those of two 32-bit
     numbers are nuw and can be 2**63 or more."""
     is_product = instr.opcode == "mul" and not any(isinstance(operand, ConstInt) for operand in instr.operands)

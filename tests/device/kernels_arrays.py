@@ -212,6 +212,16 @@ def expect_whole_expressions(x, y, out):
     return {2: wanted}
 
 
+def single_columns(x, y):
+    """Axes along which there is one item, whose strides say nothing: the destination is the operand all the same."""
+    i = gpu.grid(1)
+    if i < x.shape[0]:
+        x[i] += 1
+        x[i] = x[i] * 2
+        y[i, :] -= y[i]
+        y[i] = x[i]
+
+
 def overlapping_assignments(x):
     """Shifts within one array, both ways, as if the source had been copied first."""
     i = gpu.grid(1)
@@ -380,6 +390,11 @@ CASES = (
             np.zeros((6, 5), np.float32),
         ),
         expect_whole_expressions,
+    ),
+    Case(
+        single_columns,
+        lambda rng: (rng.integers(0, 99, (5, 1)), rng.integers(0, 99, (5, 1, 3))),
+        lambda x, y: {0: (x + 1) * 2, 1: np.broadcast_to(((x + 1) * 2)[:, :, np.newaxis], y.shape)},
     ),
     Case(overlapping_assignments, lambda rng: (rng.integers(0, 99, (5, 9)),), expect_overlapping_assignments),
     Case(

@@ -65,6 +65,77 @@ def expect_shifts(x, n, words, own):
     return {2: rows, 3: np.stack([np.left_shift(x, n), np.right_shift(x, n)])}
 
 
+def overflows(x, y, one, words, own):
+    """What follows from a sum or product, besides itself, so that a compiler which takes overflow for impossible errs:
+    it "knows" that the operands, which are not negative, make a sum and product that are not negative either."""
+    i = gpu.grid(1)
+    if i < x.size:
+        a, b = np.int64(x[i]) >> 1, np.int64(y[i]) >> 1
+        if a >= 0 and b >= 0:
+            words[0, i] = a * b % 1000
+            words[1, i] = max(a + b, 7)
+            words[2, i] = abs(a * 3) // 5
+            total = a
+            total += b
+            total *= 3
+            total -= -1 - a
+            words[3, i] = (total < 0) + 2 * (a + b < a) + 4 * (a * 4 // 4 == a) + 8 * (-a - 2 - b > 0)
+            c, d = np.right_shift(x[i], one[0]), np.right_shift(y[i], one[0])  # of the arrays' type
+            own[0, i] = np.maximum(np.add(c, d), one[0])
+            own[1, i] = np.multiply(c, d) < one[0]
+            own[2, i] = np.subtract(c, np.invert(d)) < one[0]
+
+
+def expect_overflows(x, y, one, words, own):
+    with np.errstate(over="ignore"):
+        a, b = x.astype(np.int64) >> 1, y.astype(np.int64) >> 1
+        total = (a + b) * 3 + 1 + a
+        signs = (total < 0) + 2 * (a + b < a) + 4 * (a * 4 // 4 == a) + 8 * (-a - 2 - b > 0)
+        wide = np.stack([a * b % 1000, np.maximum(a + b, 7), abs(a * 3) // 5, signs])
+        c, d = x >> 1, y >> 1
+        narrow = np.stack([np.maximum(c + d, one), c * d < one, c - ~d < one])
+    is_computed = (a >= 0) & (b >= 0)
+    return {3: wide * is_computed, 4: narrow * is_computed}
+
+
+def mixed_integers(x, y, truths, least, largest, divided, bits, rounded):
+    """A signed type beside an unsigned one."""
+    i = gpu.grid(1)
+    if i < x.size:
+        a, b = x[i], y[i]
+        truths[0, i] = (a < b) + 2 * (a <= b) + 4 * (a > b) + 8 * (a >= b) + 16 * (a == b) + 32 * (a != b)
+        truths[1, i] = (b < a) + 2 * (b <= a) + 4 * (b > a) + 8 * (b >= a) + 16 * (b == a) + 32 * (b != a)
+        truths[2, i] = ((a, 1) < (b, 2)) + 2 * (3 < a) + 4 * (3 < b) + 8 * (3 <= a <= b)
+        least[i] = min(a, b, 3)
+        largest[i] = max(3, b, a)
+        divided[0, i], divided[1, i] = divmod(a, b)
+        divided[2, i] = a // b
+        divided[3, i] = a % b
+        bits[i] = np.uint64(a if a > b else 5) | np.uint64(b if a == 1 else 6)
+        rounded[i] = round(a)
+
+
+def expect_mixed_integers(x, y, truths, *_results):
+    """Python's whole numbers, of which division takes the bits as int64."""
+    rows = [(int(a), int(b)) for a, b in zip(x, y, strict=True)]
+    compared = [
+        [sum(bit << k for k, bit in enumerate((a < b, a <= b, a > b, a >= b, a == b, a != b))) for a, b in rows],
+        [sum(bit << k for k, bit in enumerate((b < a, b <= a, b > a, b >= a, b == a, b != a))) for a, b in rows],
+        [((a, 1) < (b, 2)) + 2 * (3 < a) + 4 * (3 < b) + 8 * (3 <= a <= b) for a, b in rows],
+    ]
+    with np.errstate(all="ignore"):
+        quotient, remainder = np.divmod(x.astype(np.int64), y.astype(np.int64))
+    bits = [(a if a > b else 5) % 2**64 | (b if a == 1 else 6) % 2**64 for a, b in rows]
+    return {
+        2: np.array(compared, np.int64),
+        3: np.array([min(a, b, 3) for a, b in rows], np.int64),
+        4: np.array([max(a, b, 3) for a, b in rows], np.uint64),
+        5: np.stack([quotient, remainder, quotient, remainder]),
+        6: np.array(bits, np.uint64),
+        7: x,
+    }
+
+
 def true_division(x, y, out):
     i = gpu.grid(1)
     if i < x.size:
@@ -157,6 +228,31 @@ def shift_case(dtype):
     return Case(shifts, make_args, expect_shifts, block=BLOCK, name=f"edges_of_shifts_{dtype.__name__}")
 
 
+def overflow_case(dtype):
+    def make_args(_rng):
+        x, y = pairs(edges(dtype), edges(dtype))
+        return x, y, np.ones(1, dtype), np.zeros((4, x.size), np.int64), np.zeros((3, x.size), dtype)
+
+    return Case(overflows, make_args, expect_overflows, block=BLOCK, name=f"overflows_{dtype.__name__}")
+
+
+def mixed_case(first, second):
+    """Numbers that float32 or float64 cannot tell apart are among them."""
+
+    def numbers(dtype):
+        more = [v for v in (2**24, 2**24 + 1, 2**62, 2**62 + 1) if v <= np.iinfo(dtype).max]
+        return np.concatenate([edges(dtype), np.array(more, dtype)])
+
+    def make_args(_rng):
+        x, y = pairs(numbers(first), numbers(second))
+        shape = (4, x.size)
+        results = np.zeros(x.size, np.int64), np.zeros(x.size, np.uint64), np.zeros(shape, np.int64)
+        return x, y, np.zeros((3, x.size), np.int64), *results, np.zeros(x.size, np.uint64), np.zeros_like(x)
+
+    name = f"mixed_{first.__name__}_{second.__name__}"
+    return Case(mixed_integers, make_args, expect_mixed_integers, grid=2, block=BLOCK, name=name)
+
+
 def true_division_case(dtype, result):
     def make_args(_rng):
         x, y = pairs(edges(dtype), edges(dtype))
@@ -232,6 +328,8 @@ CASES = (
     *map(division_case, INTEGERS),
     *map(shift_case, INTEGERS),
     *(true_division_case(dtype, result) for dtype in (np.int8, np.int64, np.uint64) for result in FLOATS[1:]),
+    *map(overflow_case, (np.int8, np.int32, np.int64)),
+    *(mixed_case(*pair) for pair in ((np.int64, np.uint64), (np.uint64, np.int32))),
     *map(power_case, INTEGERS),
     *map(from_floats_case, FLOATS),
     *(to_floats_case(dtype, result) for dtype in INTEGERS[2:4] + INTEGERS[6:] for result in FLOATS),

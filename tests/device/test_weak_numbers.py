@@ -60,6 +60,7 @@ def conditions(x, out, a, z):
 def functions(x, out, a, z):
     i = gpu.grid(1)
     out[i] = math.sqrt(a) * x[i] + a**2 + round(a) + int(a) + float(a) + np.float32(a) + max(a, x[i]) + min(a, 3)
+    out[i] += min(a, QUARTER) + max(QUARTER, a, 0.5) + min((a, QUARTER))
 
 
 def complex_functions(x, out, a, z):
@@ -104,7 +105,7 @@ EXPECTED = {
     complex_argument: X + F32(Z.real) + F32(Z.imag),
     attributes_and_methods: X - F32(2) + F32(A) + F32(abs(Z)),
     conditions: X + F32(A) + F32(1),
-    functions: ROOT * X + F32(A * A + 1 + 0 + A + A + A) + np.maximum(F32(A), X),
+    functions: ROOT * X + F32(A * A + 1 + 0 + A + A + A) + np.maximum(F32(A), X) + F32(QUARTER + A + QUARTER),
     complex_functions: X * X - F32(4) + F32(1),
     variable_of_several_values: X * np.array([0.5, 0.5, A, 0.25], F32),
     complex_accumulator: np.full(4, X.sum()),

@@ -103,9 +103,11 @@ def has_same_places(builder, a: View, b: View):
 
 
 def _strides_equal(builder, a: View, b: View):
+    """True also where only strides differ along which there is one item: broadcasting makes those 0."""
     same = I1(1)
-    for a_stride, b_stride in zip(a.strides, b.strides, strict=True):
-        same = builder.and_(same, builder.icmp_signed("==", a_stride, b_stride))
+    for extent, a_stride, b_stride in zip(a.extents, a.strides, b.strides, strict=True):
+        is_equal = builder.icmp_signed("==", a_stride, b_stride)
+        same = builder.and_(same, builder.or_(is_equal, builder.icmp_signed("<=", extent, I64(1))))
     return same
 
 

@@ -1,9 +1,10 @@
-"""Integer operations of which C leaves some results open: division, shifts, and conversion from floats.
+"""Integer operations of which C leaves some results open: overflow, division, shifts, and conversion from floats.
 
 Before: Numba's typing. After: device IR that means the same on every device. Numba's own lowering gives LLVM's poison,
-or a trap, for MIN // -1, counts that are not below the width, and floats out of range. Here MIN // -1 wraps and counts
-shift everything out, as in NumPy; floats out of range give the nearest integer and NaN gives 0, as on GPUs and, for
-64 bits, in NumPy on arm64 (NumPy on x86-64 gives MIN). What is divided by 0 gives 0 under NumPy's error model.
+or a trap, for sums and products of signed numbers that overflow, MIN // -1, counts that are not below the width, and
+floats out of range. Here sums, products and MIN // -1 wrap and counts shift everything out, as in NumPy; floats out of
+range give the nearest integer and NaN gives 0, as on GPUs and, for 64 bits, in NumPy on arm64 (NumPy on x86-64 gives
+MIN). What is divided by 0 gives 0 under NumPy's error model.
 
 Registered for int64 and uint64, the operand types of Numba's typing, which are more specific than Numba's own.
 """
@@ -20,7 +21,25 @@ from numba_gpucore.compile.lower.registry import lower, registry
 from numba_gpucore.compile.numba_api import cgutils, types
 
 WORDS = (types.int64, types.uint64)
+ARITHMETIC = {
+    operator.add: "add",
+    operator.iadd: "add",
+    operator.sub: "sub",
+    operator.isub: "sub",
+    operator.mul: "mul",
+    operator.imul: "mul",
+}
 FLOATS = (types.float16, types.float32, types.float64)
+
+
+def wrapping(instruction: str):
+    """Lowering by LLVM's instruction without "nsw", with which Numba tells LLVM that signed numbers never overflow."""
+
+    def lower_wrapping(context, builder, sig, args):
+        x, y = (context.cast(builder, *cast, sig.return_type) for cast in zip(args, sig.args, strict=True))
+        return getattr(builder, instruction)(x, y)
+
+    return lower_wrapping
 
 
 def floor_divmod(builder, signed: bool, x, y):
@@ -110,6 +129,8 @@ _SHIFTS = {
     operator.rshift: lower_right_shift,
     operator.irshift: lower_right_shift,
 }
+for _function, _instruction in ARITHMETIC.items():
+    lower(_function, types.int64, types.int64)(wrapping(_instruction))
 for _function, _implementation in _DIVISIONS.items():
     for _pair in itertools.product(WORDS, repeat=2):
         lower(_function, *_pair)(_implementation)

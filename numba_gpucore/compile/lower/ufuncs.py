@@ -1,7 +1,7 @@
 """NumPy's ufuncs, element by element. Before: Numba's table of loops. After: the target context asks `ufunc_info`.
 
-Numba's table is for the CPU: its transcendental loops call C. Those loops are replaced here; comparisons, integer
-arithmetic, datetimes and the like are Numba's own.
+Numba's table is for the CPU: its transcendental loops call C. Those loops are replaced here, and those of integers that
+leave results open; comparisons, datetimes and the like are Numba's own.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ DIVISIONS = {
     np.divmod: division.lower_real_divmod,
 }
 INTEGERS = {
+    np.add: integers.wrapping("add"),
+    np.subtract: integers.wrapping("sub"),
+    np.multiply: integers.wrapping("mul"),
     np.remainder: integers.lower_modulo,
     np.floor_divide: integers.lower_floor_divide,
     np.divmod: integers.lower_divmod,

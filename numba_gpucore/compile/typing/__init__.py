@@ -7,6 +7,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     coordinates,
     math,
     memory,
+    mixed_integers,
     numbers,
     printing,
     promises,

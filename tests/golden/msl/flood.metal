@@ -30,9 +30,9 @@ kernel void kernel_flood(constant Args& args [[buffer(0)]],
     threadgroup atomic_uint barrier_word[1];
     long v = long(tid.x) + 1L;
     bool v_2 = v < args.image_shape_1;
-    long v_3 = long(tid.y) + 1L;
-    ulong v_4 = ulong(v_3) * ulong(args.image_shape_1);
-    bool v_5 = v_3 < args.image_shape_0;
+    ulong v_3 = ulong(long(tid.y) + 1L);
+    ulong v_4 = v_3 * ulong(args.image_shape_1);
+    bool v_5 = v_3 < ulong(args.image_shape_0);
     bool v_6 = tid.x == 0u;
     ulong v_7 = (ulong(tid.y) - 1UL) * ulong(args.image_shape_1);
     bool v_8 = tid.y == 0u;

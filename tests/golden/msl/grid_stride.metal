@@ -20,23 +20,23 @@ kernel void kernel_grid_stride(constant Args& args [[buffer(0)]],
 {
     // grid_stride +2
     long v = long(ulong(args.x_size) - ulong(gid.x));
-    long v_3;
+    ulong v_3;
     if (v < 1L) {
-        v_3 = 0L;
+        v_3 = 0UL;
     } else {
         ulong v_2 = divide_ulong(ulong(v), ulong(grid_threads.x));
-        v_3 = long(v_2 + ulong(ulong(v) - v_2 * ulong(grid_threads.x) != 0UL));
+        v_3 = ulong(long(v_2) + long(ulong(v) - v_2 * ulong(grid_threads.x) != 0UL));
     }
-    if (v_3 > 0L) {
+    if (v_3 != 0UL) {
         long v_4 = long(gid.x);
         while (true) {
             // grid_stride +3
             bool v_5 = v_4 < 0L;
             args.out[v_4 + (v_5 ? args.out_size : 0L)] = args.x[v_4 + (v_5 ? args.x_size : 0L)] * 2.0f;
             // grid_stride +2
-            if (v_3 <= 1L)
+            if (v_3 <= 1UL)
                 break;
-            v_3 = long(ulong(v_3) - 1UL);
+            v_3 = v_3 - 1UL;
             v_4 = long(ulong(v_4) + ulong(grid_threads.x));
         }
     }

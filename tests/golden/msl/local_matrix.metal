@@ -25,7 +25,7 @@ kernel void kernel_local_matrix(constant Args& args [[buffer(0)]],
     bool v = false;
     long v_2 = 0L;
     uint total;
-    ulong v_6;
+    long v_6;
     while (true) {
         long v_3 = v_2 * 12L;
         long v_4 = v_2 * 10L;
@@ -39,7 +39,7 @@ kernel void kernel_local_matrix(constant Args& args [[buffer(0)]],
         // local_matrix +3
         if (v) {
             total = 0u;
-            v_6 = 0UL;
+            v_6 = 0L;
             break;
         }
         v = true;
@@ -47,10 +47,10 @@ kernel void kernel_local_matrix(constant Args& args [[buffer(0)]],
     }
     do {
         // local_matrix +8
-        total = m[long(v_6 + 3UL)] + total - m[long(2UL - v_6)];
+        total = m[v_6 + 3L] + total - m[2L - v_6];
         // local_matrix +7
-        v_6 = v_6 + 1UL;
-    } while (v_6 != 3UL);
+        v_6 = v_6 + 1L;
+    } while (v_6 != 3L);
     // local_matrix +9
     args.out[i] = int(total);
 }

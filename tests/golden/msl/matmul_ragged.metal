@@ -21,38 +21,29 @@ kernel void kernel_matmul_ragged(constant Args& args [[buffer(0)]],
     threadgroup float left[64];
     threadgroup float right[64];
     // matmul_ragged +7
-    ulong v_4 = (ulong(args.a_shape_1) + 7UL) >> 3;
+    ulong v_4 = ulong(args.a_shape_1 + 7L) >> 3;
     float total;
-    if (args.a_shape_1 < 1L || v_4 == 0UL) {
+    if (v_4 == 0UL) {
         total = 0.0f;
     } else {
         long v = long(ulong(tid.y) << 3);
         long v_2 = v + long(tid.x);
         ulong v_3 = ulong(args.a_shape_1) * ulong(gid.y);
         total = 0.0f;
-        ulong v_5 = 0UL;
+        long v_5 = 0L;
         while (true) {
             float v_7;
             // matmul_ragged +8
             if (long(gid.y) < args.a_shape_0) {
-                long v_6 = long(v_5 + ulong(tid.x));
-                if (v_6 < args.a_shape_1) {
-                    v_7 = args.a[long(v_3 + ulong(v_6) + ulong(v_6 < 0L ? args.a_shape_1 : 0L))];
-                } else {
-                    v_7 = 0.0f;
-                }
+                long v_6 = v_5 + long(tid.x);
+                v_7 = v_6 < args.a_shape_1 ? args.a[long(v_3 + ulong(v_6))] : 0.0f;
             } else {
                 v_7 = 0.0f;
             }
             left[v_2] = v_7;
             // matmul_ragged +9
-            long v_8 = long(v_5 + ulong(tid.y));
-            float v_9;
-            if (v_8 < args.b_shape_0 && long(gid.x) < args.b_shape_1) {
-                v_9 = args.b[long(ulong(gid.x) + (ulong(v_8 < 0L ? args.b_shape_0 : 0L) + ulong(v_8)) * ulong(args.b_shape_1))];
-            } else {
-                v_9 = 0.0f;
-            }
+            ulong v_8 = ulong(v_5 + long(tid.y));
+            float v_9 = v_8 < ulong(args.b_shape_0) && long(gid.x) < args.b_shape_1 ? args.b[long(ulong(gid.x) + v_8 * ulong(args.b_shape_1))] : 0.0f;
             right[v_2] = v_9;
             // matmul_ragged +10
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
@@ -69,7 +60,7 @@ kernel void kernel_matmul_ragged(constant Args& args [[buffer(0)]],
             if (v_4 <= 1UL)
                 break;
             v_4 = v_4 - 1UL;
-            v_5 = v_5 + 8UL;
+            v_5 = v_5 + 8L;
         }
     }
     // matmul_ragged +14

@@ -59,66 +59,55 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
         ulong v_4 = v ? ulong(args.x_size) : 2UL;
         args.out[3] = max(long(v_4 - v_3), 0L);
         // slices +7
-        long v_5 = long(ulong(args.x_size) - 4UL);
-        if (v_5 < 0L) {
-            v_5 = 0L;
-        }
-        if (args.x_size <= -9223372036854775805L) {
-            v_5 = args.x_size;
-        }
-        args.out[4] = args.x[v_5];
+        args.out[4] = args.x[long(subsat(ulong(args.x_size), 4UL))];
         // slices +8
-        ulong v_6 = args.x_size < 1L ? ulong(args.x_size) : 0UL;
-        ulong v_7 = args.x_size < 4L ? ulong(args.x_size) : 3UL;
-        long v_8 = long(v_7 - v_6);
-        ulong v_9 = args.out_size < 6L ? ulong(args.out_size) : 5UL;
-        bool v_10 = args.out_size < 9L;
-        ulong v_11 = v_10 ? ulong(args.out_size) : 8UL;
-        int v_29;
+        ulong v_5 = args.out_size < 6L ? ulong(args.out_size) : 5UL;
+        bool v_6 = args.out_size < 9L;
+        ulong v_7 = v_6 ? ulong(args.out_size) : 8UL;
+        int v_24;
         do {
-            bool v_12 = v_8 != 1L;
-            ulong v_13 = ulong(v_12 ? 8L : 0L);
-            long v_14 = long(v_11 - v_9);
-            ulong result = ulong(max(v_14, 0L));
-            bool v_15 = v_14 > 0L;
-            if (v_12 && max(v_8, 0L) != long(result)) {
-                v_29 = 2;
+            bool v_8 = args.x_size != 1L;
+            ulong v_9 = ulong(v_8 ? 8L : 0L);
+            long v_10 = long(v_7 - v_5);
+            ulong result = ulong(max(v_10, 0L));
+            bool v_11 = v_10 > 0L;
+            if (v_8 && min(ulong(args.x_size), 3UL) != result) {
+                v_24 = 2;
                 break;
             }
-            ulong v_16 = result - 1UL;
-            long v_17 = long(v_16 * v_13);
-            ulong v_18 = (ulong)(args.x + long(v_6));
-            ulong v_19 = ulong(min(v_17, 0L)) + v_18;
-            long v_20 = long(v_16 << 3);
-            ulong v_21 = (ulong)(args.out + long(v_9));
-            ulong v_22 = ulong(min(v_20, 0L)) + v_21;
-            bool v_23 = v_22 < (v_15 ? v_18 + 8UL + ulong(max(v_17, 0L)) : v_19) && v_19 < (v_15 ? v_21 + 8UL + ulong(max(v_20, 0L)) : v_22);
-            bool v_24 = (ulong)(args.out + long(v_9)) > (ulong)(args.x + long(v_6)) && v_23;
-            if (v_23 && !v_12) {
-                v_29 = 3;
+            ulong v_12 = result - 1UL;
+            long v_13 = long(v_12 * v_9);
+            ulong v_14 = ulong(min(v_13, 0L)) + (ulong)args.x;
+            long v_15 = long(v_12 << 3);
+            ulong v_16 = (ulong)(args.out + long(v_5));
+            ulong v_17 = ulong(min(v_15, 0L)) + v_16;
+            bool v_18 = v_17 < (v_11 ? (ulong)args.x + 8UL + ulong(max(v_13, 0L)) : v_14) && v_14 < (v_11 ? v_16 + 8UL + ulong(max(v_15, 0L)) : v_17);
+            bool v_19 = (ulong)(args.out + long(v_5)) > (ulong)args.x && v_18;
+            if (v_10 > 1L && !v_8 && v_18) {
+                v_24 = 3;
             } else {
-                if (v_15) {
-                    long v_25 = 0L;
+                if (v_11) {
+                    long v_20 = 0L;
                     do {
-                        ulong v_26 = v_24 ? v_16 - ulong(v_25) : ulong(v_25);
-                        args.out[long(v_9 + v_26)] = *(device long*)((device uchar*)args.x + long(v_6 * 8UL + v_26 * v_13));
-                        v_25 = v_25 + 1L;
-                    } while (v_14 > v_25);
+                        ulong v_21 = v_19 ? v_12 - ulong(v_20) : ulong(v_20);
+                        args.out[long(v_5 + v_21)] = *(device long*)((device uchar*)args.x + long(v_21 * v_9));
+                        v_20 = v_20 + 1L;
+                    } while (v_10 > v_20);
                 }
                 // slices +9
-                long v_28 = v_10 ? args.out_size : 8L;
-                long v_27 = args.out_size < 11L ? args.out_size : 10L;
-                if (v_28 >= v_27)
+                long v_23 = v_6 ? args.out_size : 8L;
+                long v_22 = args.out_size < 11L ? args.out_size : 10L;
+                if (v_23 >= v_22)
                     return;
                 while (true) {
-                    args.out[v_28] = 7L;
-                    v_28 = long(ulong(v_28) + 1UL);
-                    if (v_28 >= v_27)
+                    args.out[v_23] = 7L;
+                    v_23 = v_23 + 1L;
+                    if (v_23 >= v_22)
                         return;
                 }
             }
         } while (false);
         // slices +8
-        throw_site(mailbox, launch.program, group, tid, uint(v_29), 0UL, 0UL, 0UL, 0UL);
+        throw_site(mailbox, launch.program, group, tid, uint(v_24), 0UL, 0UL, 0UL, 0UL);
     }
 }

@@ -26,7 +26,7 @@ kernel void kernel_views_of_views(constant Args& args [[buffer(0)]],
     ulong v_7 = 0UL;
     while (true) {
         // views_of_views +5
-        if (args.stack_shape_1 >= 1L) {
+        if (args.stack_shape_1 != 0L) {
             ulong v_8 = v_3 * (v_7 | ulong(v));
             ulong v_9 = v_7 * v_4;
             ulong v_10 = 0UL;

@@ -14,15 +14,15 @@ kernel void kernel_wrapping(constant Args& args [[buffer(0)]],
                             uint3 gid [[thread_position_in_grid]])
 {
     // wrapping +2
-    long i = long(gid.x);
+    ulong i = ulong(gid.x);
     // wrapping +3
-    if (i < args.out_size) {
+    if (i < ulong(args.out_size)) {
         long h_2;
         // wrapping +5
-        if (args.x_shape_1 < 1L) {
+        if (args.x_shape_1 == 0L) {
             h_2 = 7347990519673328018L;
         } else {
-            ulong v = ulong(args.x_shape_1) * ulong(i);
+            ulong v = ulong(args.x_shape_1) * i;
             ulong h = 14695981039346656037UL;
             long v_2 = 0L;
             do {
@@ -34,6 +34,6 @@ kernel void kernel_wrapping(constant Args& args [[buffer(0)]],
             h_2 = long(h >> 1);
         }
         // wrapping +7
-        args.out[i] = ulong(h_2);
+        args.out[long(i)] = ulong(h_2);
     }
 }
