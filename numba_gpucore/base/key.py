@@ -7,9 +7,9 @@ by it, so that a digest collision is a miss.
 from __future__ import annotations
 
 import dataclasses
-import json
 
 from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.late_json import to_json
 from numba_gpucore.base.records import dataclass
 
 
@@ -35,7 +35,7 @@ class CacheKey:
 
     @property
     def text(self) -> str:
-        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+        return to_json(dataclasses.asdict(self), sort_keys=True)
 
     @property
     def digest(self) -> str:

@@ -7,7 +7,6 @@ pickle: reading a hostile entry can give wrong machine code, never run code by i
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +14,7 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.late_json import from_json, to_json
 from numba_gpucore.base.site_json import print_line_from_json, print_line_to_json, site_from_json, site_to_json
 
 Versions = tuple[tuple[str, str], ...]
@@ -46,8 +46,8 @@ def encode_entry(key: CacheKey, artifact: Artifact, made_with: Versions = ()) ->
         "code_nbytes": len(artifact.code),
         "code_digest": _digest(artifact.code),
     }
-    text = json.dumps(header, sort_keys=True)
-    signed = json.dumps({"header": text, "digest": _digest(text.encode())}).encode()
+    text = to_json(header, sort_keys=True)
+    signed = to_json({"header": text, "digest": _digest(text.encode())}).encode()
     return b"".join((MAGIC, len(signed).to_bytes(_LENGTH_NBYTES, "little"), signed, artifact.code))
 
 
@@ -100,11 +100,11 @@ def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:
     if length > _MAX_HEADER_NBYTES or len(data) < start + length:
         raise DamagedEntry("it is cut off")
     try:
-        signed = json.loads(data[start : start + length])
+        signed = from_json(data[start : start + length])
         text = signed["header"]
         if signed["digest"] != _digest(text.encode()):
             raise DamagedEntry("its header is not what was stored")
-        header = json.loads(text)
+        header = from_json(text)
     except DamagedEntry:
         raise
     except Exception as error:  # as above; lists in lists without end are a RecursionError

@@ -8,10 +8,10 @@ NumPy and our own source: those of others are never found, and go when the cache
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable, Sequence
 
 from numba_gpucore.base.key import digest_key_text
+from numba_gpucore.base.late_json import from_json, to_json
 from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch.cache import OVERLOAD_SUFFIX, DiskCache, decode_text
 from numba_gpucore.launch.entry_file import DamagedEntry
@@ -41,7 +41,7 @@ class OverloadFiles:
             self._layers[0].note(_file_name(key_text), f"{key_text}\n{text}")
 
     def _key_text(self, key: str) -> str:
-        return json.dumps(
+        return to_json(
             {
                 "implementation": key,
                 "versions": [(name, version_of(name)) for name in COMPILING_PACKAGES],
@@ -65,6 +65,6 @@ def versions_of_overload(name: str, data: bytes) -> list[tuple[str, str]]:
     if name != _file_name(key_text):
         raise DamagedEntry("its name is not that of its key")
     try:
-        return [(str(name), str(version)) for name, version in json.loads(key_text)["versions"]]
+        return [(str(name), str(version)) for name, version in from_json(key_text)["versions"]]
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedEntry(f"its key lacks what it must have: {error!r}") from error
