@@ -22,6 +22,9 @@ _NO_ALLOCATION, _, _USE_ARRAYS = NO_HEAP.partition(": ")
 _NO_CONTAINERS = NO_CONTAINERS.partition(": ")[0]
 _NO_STRINGS, _USE_PRINT = "a kernel cannot make strings", "put the value into print(…) or into an exception's arguments"
 
+#: A type as Numba writes it, which may have commas in parentheses: array(float32, 1d, C), (int64, (int8, int8)).
+_TYPE = r"([\w ]*\((?:[^()]|\([^()]*\))*\)|[^,]*)"
+
 #: What to say where a function wants memory, by its name; others are named themselves.
 ALLOCATIONS: tuple[Hint, ...] = (
     Hint(r"^(?:str|repr|format|format_value|ascii|chr)$", _NO_STRINGS, _USE_PRINT),
@@ -111,11 +114,15 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"Cannot unify (.*) and (.*?) for '(\w+?)(?:\.\d+)?'", r"'\3' is \1 on one way and \2 on another",
          "use one type for a variable"),
     Hint(r"^no setitem for setitem\((.*), (.*?), '(.*)'\)$", r"a string cannot be stored in \1", ""),
-    Hint(r"^no setitem for setitem\(readonly", "the array is read-only", "pass a writable one"),
-    Hint(r"^no setitem for setitem\((array\([^()]*\)|[^,]*), (.*)\)$",
+    Hint(r"^no setitem for setitem\((?:unaligned )?readonly", "the array is read-only", "pass a writable one"),
+    Hint(r"^no setitem for setitem\((?:Tuple)?\(", "the items of a tuple cannot be changed", "make a new tuple"),
+    Hint(rf"^no setitem for setitem\({_TYPE}, (.*)\)$",
          r"cannot store into \1 with an index and a value of types (\2)",
          "an index is an integer for each axis at most, the value a number that the array can hold"),
-    Hint(r"^no getitem for getitem\((array\([^()]*\)|[^,]*), (.*)\)$",
+    Hint(r"^no getitem for getitem\((?:Tuple)?(\(.*\)), u?int\d+\)$",
+         r"the items of the tuple \1 have different types, so that an index into it must be a constant",
+         "convert them to one type, or loop with literal_unroll"),
+    Hint(rf"^no getitem for getitem\({_TYPE}, (.*)\)$",
          r"cannot read \1[index] with an index of type \2",
          "indices are integers, one for each axis at most"),
     Hint(r"^no delitem for", "items of arrays cannot be deleted", ""),

@@ -1,7 +1,7 @@
 """Integer arithmetic and comparisons as C++, without undefined behaviour. Before: `values`. After: `instructions`.
 
 Wrapping arithmetic is done in unsigned types; signed arithmetic is printed only where LLVM has proved that it cannot
-wrap (nuw and nsw; Numba marks its own index arithmetic nsw, proved or not). Shifts by a variable are masked, division by
+wrap (nuw and nsw; Numba marks its index arithmetic nsw, proved or not). Shifts by a variable are masked, division by
 zero and MIN / -1 are guarded. Source: LLVM Language Reference; C++14 [expr]; MSL specification 2.1, 3.
 """
 

@@ -660,6 +660,39 @@ def attribute_of_class(x):
     x[0] = float.as_integer_ratio(1.5)
 
 
+# -- types whose names have commas
+
+UNALIGNED_READ_ONLY = np.frombuffer(bytes(17), np.uint8)[1:].view(np.float32)
+
+
+@wrong(UNALIGNED_READ_ONLY)
+def writes_unaligned_read_only(x):
+    x[0] = 1
+
+
+@wrong(UNALIGNED_READ_ONLY)
+def indexes_unaligned_with_float(x):
+    x.shape[x[0.5]]
+
+
+@wrong(F32)
+def tuple_of_several_types_by_variable(x):
+    pair = (x[0], x.size)
+    x[0] = pair[gpu.grid(1)]
+
+
+@wrong(F32)
+def nested_tuple_by_variable(x):
+    pair = (x.size, (1, 2.5))
+    x[0] = pair[gpu.grid(1)][0]
+
+
+@wrong(F32)
+def changes_tuple(x):
+    pair = (1, (2, 3))
+    pair[0] = 4
+
+
 # -- short vectors
 
 
