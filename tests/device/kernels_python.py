@@ -65,6 +65,28 @@ def expect_loops(out):
     return {0: np.array(wanted)}
 
 
+def conditional_indices(x, y, out):
+    """Choices inside indices, whose checks hang on values that have no name in the program."""
+    i = gpu.grid(1)
+    n = x.size
+    if x[(y[2] if n > 3 else 1)] > 1:
+        out[i] = y[(3 if y[1] > 1 else 2)]
+    for j in range(n if y.size > 2 else 3):
+        if x[i] > 2 and y[(x[j] and y[i]) % 4] > 1:
+            out[i] += x[min(j, (y[3] if n > 4 else 2))]
+        out[i] += 10 * x[i % (n if n > 2 else 3)]
+
+
+def expect_conditional_indices(x, y, out):
+    wanted = [y[3 if y[1] > 1 else 2] if x[y[2]] > 1 else 0 for _ in x]
+    for i, value in enumerate(x):
+        for j in range(4):
+            if value > 2 and y[(x[j] and y[i]) % 4] > 1:
+                wanted[i] += x[min(j, 2)]
+            wanted[i] += 10 * value
+    return {2: np.array(wanted)}
+
+
 def tuples(pair, nested, out):
     i = gpu.grid(1)
     a, b = pair
@@ -209,6 +231,12 @@ def of(n):
 
 CASES = (
     Case(loops, lambda _rng: (of(32),), expect_loops),
+    Case(
+        conditional_indices,
+        lambda _rng: (np.array([3, 1, 2, 0]), np.array([1, 2, 2, 0]), np.zeros(4, np.int64)),
+        expect_conditional_indices,
+        block=4,
+    ),
     Case(tuples, make_tuples, lambda pair, nested, out: {2: tuple_items(pair, nested)}, block=8),
     Case(tuple_arithmetic, lambda _rng: (of(9),), lambda out: {0: np.tile([15, 16, 17], 3)}, block=9),
     Case(named_tuples, lambda _rng: (Point(3, 10), of(4)), lambda p, out: {1: np.full(4, 10)}, block=4),
