@@ -43,7 +43,7 @@ from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.half_typing import HALF_TYPING, HalfTyping
 from numba_gpucore.compile.late_features import load_feature_of
-from numba_gpucore.compile.lower import LOWERING_REGISTRIES, ufuncs
+from numba_gpucore.compile.lower import LOWERING_REGISTRIES, REPLACEMENTS, ufuncs
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
 from numba_gpucore.compile.numba_api import (
@@ -137,6 +137,7 @@ class DeviceTargetContext(NoContainers, BaseContext):
         try:
             super().refresh()
             self.install_registry(imputils.builtin_registry)
+            self.install_registry(REPLACEMENTS)
         finally:
             self._is_refreshing = False
 

@@ -112,6 +112,39 @@ def tuple_items(pair, nested):
     return wanted
 
 
+NEIGHBOURS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
+
+def items_of_several_numbers(x, y, z, out):
+    """Tuples whose items, picked by a number or a loop, are tuples, arrays and complex numbers."""
+    i = gpu.grid(1)
+    total = 0
+    for dy, dx in NEIGHBOURS:
+        if x[(i + dy) % 4] > y[(i + dx) % 4]:
+            total += 3 * dy + dx + 10
+    a, b = NEIGHBOURS[i]
+    c = (z[0], z[1])[i % 2]
+    out[0, i] = total
+    out[1, i] = 3 * a + b
+    out[2, i] = (x, y)[i % 2][i]
+    out[3, i] = c.real - c.imag
+    for source in (x, y):
+        out[4, i] += source[3 - i]
+
+
+def expect_items_of_several_numbers(x, y, z, out):
+    wanted = np.zeros((5, 4))
+    for i in range(4):
+        for dy, dx in NEIGHBOURS:
+            if x[(i + dy) % 4] > y[(i + dx) % 4]:
+                wanted[0, i] += 3 * dy + dx + 10
+        wanted[1, i] = 3 * NEIGHBOURS[i][0] + NEIGHBOURS[i][1]
+        wanted[2, i] = (x, y)[i % 2][i]
+        wanted[3, i] = z[i % 2].real - z[i % 2].imag
+        wanted[4, i] = x[3 - i] + y[3 - i]
+    return {3: wanted.astype(out.dtype)}
+
+
 def tuple_arithmetic(out):
     i = gpu.grid(1)
     numbers = (4, 5, 6)
@@ -231,6 +264,16 @@ def of(n):
 
 CASES = (
     Case(loops, lambda _rng: (of(32),), expect_loops),
+    Case(
+        items_of_several_numbers,
+        lambda rng: (
+            *(rng.integers(0, 9, 4, dtype=np.int32) for _ in range(2)),
+            np.array([1 + 2j, 3 - 4j], np.complex64),
+            np.zeros((5, 4), np.float32),
+        ),
+        expect_items_of_several_numbers,
+        block=4,
+    ),
     Case(
         conditional_indices,
         lambda _rng: (np.array([3, 1, 2, 0]), np.array([1, 2, 2, 0]), np.zeros(4, np.int64)),

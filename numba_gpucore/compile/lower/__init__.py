@@ -20,11 +20,13 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     reshape,
     rounding,
     synchronisation,
+    tuple_items,
     ufuncs,
     vectors,
     warp,
 )
-from numba_gpucore.compile.lower.registry import registry
+from numba_gpucore.compile.lower.registry import registry, replacements
 from numba_gpucore.runtime import methods, numpy_functions  # noqa: F401 (register overloads)
 
 LOWERING_REGISTRIES = (registry,)
+REPLACEMENTS = replacements
