@@ -6,12 +6,24 @@ Each text says what happened, what was got, the limit, and what to do next.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from numba_gpucore.base.records import dataclass
 
 
 class GpuError(Exception):
     """Base of every error that this project raises on its own behalf."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For processes that hand errors on. Exception's own calls `__init__` with the message alone."""
+        return remake_error, (type(self), self.args, self.__dict__)
+
+
+def remake_error(cls: type[Exception], args: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
+    """An error as it was in the process that it comes from."""
+    error: Exception = cls.__new__(cls, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class OptionError(GpuError, TypeError):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError
+from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError, remake_error
 from numba_gpucore.compile.call_chains import is_library_file
 from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, Hint
 
@@ -77,11 +77,17 @@ def _error_class(original: Any) -> type[Exception]:
     """Both an UnsupportedKernelError and what Numba raised."""
     namespace = {
         "__init__": UnsupportedKernelError.__init__,
+        "__reduce__": lambda self: (_remake_explained, (original, self.args, self.kernel_name, self.faults)),
         "__str__": BaseException.__str__,  # KeyError has one that quotes
         "__doc__": UnsupportedKernelError.__doc__,
         "__module__": original.__module__,
     }
     return type(original.__name__, (UnsupportedKernelError, original), namespace)
+
+
+def _remake_explained(original: Any, args: tuple[Any, ...], kernel_name: str, faults: tuple[Fault, ...]) -> Exception:
+    """`remake_error` for classes that no module has; what Numba raised stays behind."""
+    return remake_error(_error_class(original), args, {"kernel_name": kernel_name, "faults": faults})
 
 
 def _fault(error: Exception, py_func: Callable[..., Any]) -> Fault:

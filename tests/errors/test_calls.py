@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections import namedtuple
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import numba_metal as gpu
-from numba_gpucore.base.errors import ArgumentError, LaunchError, UnsupportedKernelError
+from numba_gpucore.base.errors import ArgumentError, Fault, LaunchError, UnsupportedKernelError
+from numba_gpucore.cuda_api.driver_errors import CudaAPIError
+from numba_ptxplus.driver.failures import CudaMemoryError
 
 X = np.zeros(4, np.float32)
 Pair = namedtuple("Pair", "left right")
@@ -169,3 +172,19 @@ def test_the_device_stays_usable(level):
             kernel[configuration](x)
     kernel[1, 1](x)
     assert x[0] == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LaunchError("too many threads"),
+        UnsupportedKernelError("k", [Fault("k.py", 3, "what", "advice")]),
+        CudaMemoryError(2, "CUDA_ERROR_OUT_OF_MEMORY", "allocating", "detail"),
+        CudaAPIError(1, "invalid value"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_can_be_sent_to_other_processes(error: Exception) -> None:
+    """Pools of processes pickle what their workers raise; those from a compilation are sent in test_messages.py."""
+    sent = pickle.loads(pickle.dumps(error))
+    assert (type(sent), str(sent), vars(sent)) == (type(error), str(error), vars(error))

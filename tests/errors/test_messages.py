@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ def message(decorate, name: str) -> str:
     ((kernel, arguments),) = [pair for pair in wrong_kernels.WRONG if pair[0].__name__ == name]
     with pytest.raises(UnsupportedKernelError) as caught:
         decorate(kernel)[1, 1](*arguments)
+    sent = pickle.loads(pickle.dumps(caught.value))  # as processes of a pool hand errors on
+    assert (type(sent), str(sent)) == (type(caught.value), str(caught.value))
     return str(caught.value).replace(wrong_kernels.__file__, "{here}")
 
 
