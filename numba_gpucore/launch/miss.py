@@ -32,8 +32,10 @@ def compile_kernel(
 
     dump_folder: gets the text of every stage. overload_store: where lowered implementations of Numba's functions are.
     """
-    driver = _import_compiler()
-    artifact: Artifact = driver.compile_kernel(request, dump_folder, overload_store)
+    from numba_gpucore.base.interrupts import interrupts_held  # noqa: PLC0415 - known kernels need no signal handlers
+
+    with interrupts_held():
+        artifact: Artifact = _import_compiler().compile_kernel(request, dump_folder, overload_store)
     return artifact
 
 

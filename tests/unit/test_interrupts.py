@@ -1,0 +1,63 @@
+"""Ctrl-C while a kernel is compiled: raised by the launch, which leaves the compiler whole."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+
+import numba_metal as gpu
+from numba_gpucore.base.interrupts import interrupts_held
+from numba_gpucore.compile import driver
+
+
+def fill(x):
+    x[gpu.grid(1)] = 7
+
+
+@pytest.mark.parametrize("step", ["lower_kernel", "load_codegen"])
+def test_a_compilation_ends_before_the_interrupt_is_raised(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = getattr(driver, step)
+    ended = []
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        result = whole(*arguments)
+        ended.append(step)
+        return result
+
+    monkeypatch.setattr(driver, step, interrupted)
+    kernel = gpu.jit(fill)
+    x = np.zeros(4, np.float32)
+    with pytest.raises(KeyboardInterrupt):
+        kernel[1, 4](x)
+    assert ended
+    monkeypatch.undo()
+    kernel[1, 4](x)
+    assert x.tolist() == [7] * 4
+
+
+def test_the_program_s_own_handler_is_asked_afterwards() -> None:
+    heard = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    try:
+        with interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+            assert heard == []
+        assert heard == [signal.SIGINT]
+        signal.raise_signal(signal.SIGINT)
+        assert len(heard) == 2
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_ignored_interrupt_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts_held():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
