@@ -34,7 +34,11 @@ class CpuQueue:
                 self._executor = ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")
                 self._process = os.getpid()
                 self._last = None
-            self._last = self._executor.submit(self._run, function)
+            try:
+                self._last = self._executor.submit(self._run, function)
+            except RuntimeError:
+                # Python is ending: its threads have done their work and take no more, but handlers of atexit still run.
+                self._run(function)
 
     def _run(self, function: Callable[[], Any]) -> None:
         self._thread = threading.get_ident()
