@@ -61,11 +61,13 @@ def select_item(builder, values, position):
     """The LLVM value at a position within a tuple of values of one type."""
     starts = [builder.append_basic_block(f"item.{i}") for i in range(len(values.type))]
     end = builder.append_basic_block("item.end")
-    switch = builder.switch(position, starts[-1])
+    beyond = builder.append_basic_block("item.beyond")
+    switch = builder.switch(position, beyond)
+    with builder.goto_block(beyond):
+        builder.unreachable()
     choices = []
     for i, start in enumerate(starts):
-        if i < len(starts) - 1:
-            switch.add_case(position.type(i), start)
+        switch.add_case(position.type(i), start)
         with builder.goto_block(start):
             choices.append(list(_numbers_in(builder, builder.extract_value(values, i))))
             builder.branch(end)
