@@ -23,6 +23,8 @@ OLDEST = ARCHITECTURES[0]
 OLDEST_PTX = 70
 #: From PTX 8.1 on, kernels for sm_70 and later take 32,764 bytes of parameters. Source: PTX ISA, ".param state space".
 _LARGE_PARAMS_PTX = 81
+#: DWARF as LLVM writes it has differences of labels. Source: PTX ISA, ".section"; ptxas refuses them in older PTX.
+_DWARF_PTX = 75
 SMALL_PARAMS_NBYTES = 4096
 LARGE_PARAMS_NBYTES = 32764
 
@@ -76,7 +78,11 @@ def _capability(arch: str) -> tuple[int, int]:
     return int(digits[:-1]), int(digits[-1])
 
 
-def ptx_version(arch: str, params_nbytes: int) -> int:
-    """The oldest PTX version (times ten) that `arch` and this much parameter space need: old drivers load old PTX."""
-    version = max(_FIRST_PTX[arch], OLDEST_PTX)
-    return max(version, _LARGE_PARAMS_PTX) if params_nbytes > SMALL_PARAMS_NBYTES else version
+def ptx_version(arch: str, params_nbytes: int, has_debug_information: bool = False) -> int:
+    """The oldest PTX version (times ten) that a program needs: old drivers load old PTX."""
+    return max(
+        _FIRST_PTX[arch],
+        OLDEST_PTX,
+        _LARGE_PARAMS_PTX if params_nbytes > SMALL_PARAMS_NBYTES else 0,
+        _DWARF_PTX if has_debug_information else 0,
+    )

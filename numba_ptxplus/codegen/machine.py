@@ -27,7 +27,7 @@ def machine_spec(job: Job) -> MachineSpec:
     request = job.request
     # LLVM's aggressive instruction selection costs nothing measurable at kernel size.
     level = 3 if request.options.opt else 0
-    return MachineSpec(request.arch, ptx_version(request.arch, buffer_nbytes(job)), level)
+    return MachineSpec(request.arch, ptx_version(request.arch, buffer_nbytes(job), request.options.debug), level)
 
 
 @functools.cache

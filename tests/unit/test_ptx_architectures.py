@@ -44,4 +44,5 @@ def test_the_oldest_ptx_that_will_do(arch, version):
 
 def test_many_parameters_need_ptx_8_1():
     assert ptx_version("sm_75", params_nbytes=4097) == 81
+    assert ptx_version("sm_75", params_nbytes=4, has_debug_information=True) == 75
     assert all(ptx_version(arch, params_nbytes=4097) >= 81 for arch in ARCHITECTURES)

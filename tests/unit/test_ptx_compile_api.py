@@ -125,6 +125,22 @@ def test_a_device_function_of_another_module_can_be_debugged():
     assemble_text(ptx, debug=True)
 
 
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_87"])
+@pytest.mark.parametrize("options", [{"debug": True, "opt": False}, {"debug": True, "opt": True}, {"lineinfo": True}])
+def test_lines_of_kernels_that_throw_and_print_on_older_architectures(arch, options):
+    """DWARF needs a newer PTX than these architectures do."""
+
+    def kernel(x):
+        if x[0] < 0:
+            print("negative", x[0])
+            raise ValueError("negative", x[0])
+        x[1] = half(x[2])
+
+    ptx = gpu.jit(kernel, boundscheck=True, **options).inspect_asm("void(float32[::1])", cc=arch)
+    assert "throw" in ptx
+    assemble_text(ptx, arch, **{name: value for name, value in options.items() if name != "opt"})
+
+
 def test_a_kernel_that_returns_a_value_is_refused():
     with pytest.raises(TypeError, match="must have void return type"):
         gpu.compile_ptx(add, "(int32, int32)")
