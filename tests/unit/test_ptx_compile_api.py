@@ -126,7 +126,7 @@ def test_a_device_function_of_another_module_can_be_debugged():
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_87"])
-@pytest.mark.parametrize("options", [{"debug": True, "opt": False}, {"debug": True, "opt": True}, {"lineinfo": True}])
+@pytest.mark.parametrize("options", [{"debug": True, "opt": False}, {"lineinfo": True}])
 def test_lines_of_kernels_that_throw_and_print_on_older_architectures(arch, options):
     """DWARF needs a newer PTX than these architectures do."""
 
