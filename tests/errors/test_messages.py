@@ -1,6 +1,6 @@
 """What users read when a kernel cannot be compiled, whole, for every kernel of `wrong_kernels` on every level.
 
-`expected_<target>.txt` holds the messages, with `{here}` for the path of wrong_kernels.py.
+`expected_<target>.txt` holds the messages, with `{here}` for the folder of wrong_kernels.
 `REWRITE_GOLDENS=1 python -m pytest tests/errors` writes what is said now; read the difference before committing.
 """
 
@@ -29,7 +29,7 @@ def message(decorate, name: str) -> str:
         decorate(kernel)[1, 1](*arguments)
     sent = pickle.loads(pickle.dumps(caught.value))  # as processes of a pool hand errors on
     assert (type(sent), str(sent)) == (type(caught.value), str(caught.value))
-    return str(caught.value).replace(wrong_kernels.__file__, "{here}")
+    return str(caught.value).replace(os.path.dirname(wrong_kernels.__file__), "{here}")
 
 
 def expected(target: str) -> dict[str, str]:
