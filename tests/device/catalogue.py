@@ -17,7 +17,7 @@ from numba_gpucore.selftest.case import REFUSALS, Case
 
 TOPICS = (
     "places", "barriers", "memory", "atomics", "warps", "numbers", "semantics", "halves", "half_memory", "bfloat",
-    "vectors", "math", "libdevice", "arrays", "python", "calls",
+    "vectors", "math", "libdevice", "arrays", "records", "python", "calls",
 )  # fmt: skip
 #: What each target cannot express and refuses, whatever the device: the rest must run.
 MISSING = {"ptxplus": frozenset(), "metal": frozenset({"float64", "atomic64", "recursion", "grid_barrier"})}
