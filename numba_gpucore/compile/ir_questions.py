@@ -1,4 +1,4 @@
-"""Questions to a function in Numba's IR. Before: bytecode. After: the checks of typed functions."""
+"""Questions to a function in Numba's IR. Before: bytecode. After: passes, and the checks of typed functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba_gpucore.compile.numba_api import ir, types
 def assignments_of(func_ir: Any) -> Iterator[ir.Assign]:
     """All assignments, block by block."""
     for block in func_ir.blocks.values():
-        yield from (statement for statement in block.body if isinstance(statement, ir.Assign))
+        yield from block.find_insts(ir.Assign)
 
 
 def called_type(value: Any, typemap: dict[str, types.Type]) -> types.Type | None:

@@ -106,7 +106,7 @@ class PackResult(LoweringPass):
 
 def _returning_lines(func_ir) -> tuple[int, ...]:
     """Lines of `return` statements with a value."""
-    returns = [s for block in func_ir.blocks.values() for s in block.body if isinstance(s, ir.Return)]
+    returns = [found for block in func_ir.blocks.values() for found in block.find_insts(ir.Return)]
     return tuple(sorted({s.loc.line for s in returns if not _is_none(func_ir, s.value)}))
 
 

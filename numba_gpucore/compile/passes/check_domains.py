@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.ir_questions import assignments_of
 from numba_gpucore.compile.numba_api import FunctionPass, consts, ir, register_pass
 from numba_gpucore.runtime.checked_math import CHECKED
 
@@ -25,12 +26,11 @@ class CheckDomains(FunctionPass):
         if state.flags.error_model != "python" or is_library_file(state.func_ir.loc.filename):
             return False
         changed = False
-        for block in state.func_ir.blocks.values():
-            for statement in block.find_insts(ir.Assign):
-                checked = CHECKED.get(_math_function(statement.value, state.func_ir))
-                if checked is not None:
-                    statement.value = ir.Global(checked.__name__, checked, statement.loc)
-                    changed = True
+        for statement in assignments_of(state.func_ir):
+            checked = CHECKED.get(_math_function(statement.value, state.func_ir))
+            if checked is not None:
+                statement.value = ir.Global(checked.__name__, checked, statement.loc)
+                changed = True
         return changed
 
 
