@@ -44,7 +44,7 @@ class _UnknownObject(Exception):
     """An object whose content cannot be told; the text names it."""
 
 
-def fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
+def take_fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
     """The fingerprint of a Python function and of all that it reaches."""
     encoder = _Encoder()
     try:

@@ -28,7 +28,7 @@ from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import NOT_THERE, DiskCache, Lookup
-from numba_gpucore.launch.fingerprint import Fingerprint, fingerprint
+from numba_gpucore.launch.fingerprint import Fingerprint, take_fingerprint
 from numba_gpucore.launch.overload_files import OverloadFiles
 from numba_gpucore.launch.rewrites import registered_rewrites
 
@@ -73,20 +73,20 @@ class KernelStore:
     def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
         signature = tuple(map(str, request.arg_types))
-        print_, key, lookup = self._look_up(request, backend)
+        fingerprint, key, lookup = self._look_up(request, backend)
         if lookup.artifact is not None:
             stats.hits.append(signature)
             self._explain(request, lookup.reason)
-            return rebase_sites(lookup.artifact, print_)
+            return rebase_sites(lookup.artifact, fingerprint)
         stats.misses.append((signature, lookup.reason))
         self._explain(request, f"compiled: {lookup.reason}")
         if key is None or not self.keeps(request.options):
             return self._compile(request)
-        return self._compile_and_keep(request, key, print_)
+        return self._compile_and_keep(request, key, fingerprint)
 
     def reason_to_compile(self, request: CompileRequest, backend: Backend) -> str | None:
         """Why a request would be compiled; None if it would be found."""
-        _print, _key, lookup = self._look_up(request, backend)
+        _fingerprint, _key, lookup = self._look_up(request, backend)
         return lookup.reason if lookup.artifact is None else None
 
     def keeps(self, options: KernelOptions) -> bool:
@@ -95,21 +95,21 @@ class KernelStore:
 
     def _look_up(self, request: CompileRequest, backend: Backend) -> tuple[Fingerprint, CacheKey | None, Lookup]:
         """What the layers have for a request; no key where there is an obstacle to keeping it."""
-        print_ = fingerprint(request.py_func)
-        obstacle = _obstacle_to_keeping(request, print_)
-        if print_.digest is None or obstacle:
-            return print_, None, Lookup(None, f"cannot be cached: {obstacle}")
-        key = make_key(request, backend, print_.digest, self.own_source())
+        fingerprint = take_fingerprint(request.py_func)
+        obstacle = _obstacle_to_keeping(request, fingerprint)
+        if fingerprint.digest is None or obstacle:
+            return fingerprint, None, Lookup(None, f"cannot be cached: {obstacle}")
+        key = make_key(request, backend, fingerprint.digest, self.own_source())
         missed = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
         for number, (layer, layer_key) in enumerate(self._layers(request, backend, key)):
             lookup = layer.find(layer_key, request.arg_types)
             if lookup.artifact is not None and backend.runs_on(lookup.artifact, request.arch):
-                return print_, key, lookup
+                return fingerprint, key, lookup
             if lookup.artifact is not None:
                 lookup = Lookup(None, f"what is shipped for {layer_key.arch} does not run on {request.arch}")
             if number == 0 or lookup.reason != NOT_THERE:
                 missed = lookup
-        return print_, key, missed
+        return fingerprint, key, missed
 
     def own_source(self) -> str:
         """The digest of our own source. In a checkout the cache folder remembers it, so that it is computed once."""
@@ -140,13 +140,13 @@ class KernelStore:
             self._warm[package] = layer
         return self._warm[package]
 
-    def _compile_and_keep(self, request: CompileRequest, key: CacheKey, print_: Fingerprint) -> Artifact:
+    def _compile_and_keep(self, request: CompileRequest, key: CacheKey, fingerprint: Fingerprint) -> Artifact:
         with self._user.being_compiled(key, is_there=lambda: os.path.exists(self._user.path_of(key))):
             # Another process may have compiled it while this one waited.
             lookup = self._user.find(key, request.arg_types)
             if lookup.artifact is not None:
                 self._explain(request, f"another process was faster: {lookup.reason}")
-                return rebase_sites(lookup.artifact, print_)
+                return rebase_sites(lookup.artifact, fingerprint)
             artifact = self._compile(request)
             obstacle = self._obstacle_to_keeping_result(artifact)
             if not obstacle and self._user.store(key, artifact):
@@ -177,10 +177,10 @@ class KernelStore:
             print(f"[cache] {request.py_func.__qualname__}({signature}): {decision}", file=sys.stderr)
 
 
-def _obstacle_to_keeping(request: CompileRequest, print_: Fingerprint) -> str:
+def _obstacle_to_keeping(request: CompileRequest, fingerprint: Fingerprint) -> str:
     """Why a kernel is compiled in each process; empty where it is not."""
-    if print_.digest is None:
-        return print_.obstacle
+    if fingerprint.digest is None:
+        return fingerprint.obstacle
     own = ", ".join(str(type_) for type_ in request.arg_types if is_of_one_process(type_))
     if own:
         return f"what {own} means is known in this process only"
@@ -239,10 +239,10 @@ def _file_of(module_name: str) -> str:
     return getattr(sys.modules.get(module_name), "__file__", None) or ""
 
 
-def rebase_sites(artifact: Artifact, print_: Fingerprint) -> Artifact:
+def rebase_sites(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:
     """The Artifact with the lines of its exception sites where the live functions are now."""
     live: dict[str, Callable[..., Any]] = {}
-    for function in print_.functions:
+    for function in fingerprint.functions:
         live.setdefault(function.__qualname__, function)
 
     def rebase(frame: Frame) -> Frame:

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from numba_gpucore.launch.fingerprint import fingerprint
+from numba_gpucore.launch.fingerprint import take_fingerprint
 
 
 def define(source: str, name: str = "kernel", **namespace):
@@ -88,19 +88,19 @@ DIFFERENT_VALUES = [
 @pytest.mark.parametrize("left, right", DIFFERENT_VALUES, ids=lambda v: getattr(v, "__name__", str(v))[:30])
 @pytest.mark.parametrize("make", [with_cell, with_default])
 def test_values_that_matter_change_the_fingerprint(make, left, right):
-    assert fingerprint(make(left)).digest != fingerprint(make(right)).digest
-    assert fingerprint(make(left)) == fingerprint(make(left))
+    assert take_fingerprint(make(left)).digest != take_fingerprint(make(right)).digest
+    assert take_fingerprint(make(left)) == take_fingerprint(make(left))
 
 
 def test_global_array_is_part_of_it():
     source = "def kernel(i): return TABLE[i]"
     one, two = (define(source, TABLE=np.array([value])) for value in (1, 2))
-    assert fingerprint(one).digest != fingerprint(two).digest
+    assert take_fingerprint(one).digest != take_fingerprint(two).digest
 
 
 def test_global_that_the_bytecode_does_not_read_is_not_part_of_it():
     source = "def kernel(i): return i + 1"
-    assert fingerprint(define(source, unused=1)) == fingerprint(define(source, unused=object()))
+    assert take_fingerprint(define(source, unused=1)) == take_fingerprint(define(source, unused=object()))
 
 
 MODULE_READERS = {
@@ -119,7 +119,7 @@ def test_module_attributes_are_followed_wherever_the_module_is(source):
     for gain in (1.0, 2.0, 2.0):
         settings, inner = types.ModuleType("settings"), types.ModuleType("settings.inner")
         settings.inner, inner.gain = inner, gain
-        digests.add(fingerprint(define(source, settings=settings)).digest)
+        digests.add(take_fingerprint(define(source, settings=settings)).digest)
     assert None not in digests and len(digests) == 2
 
 
@@ -134,49 +134,49 @@ def test_module_attributes_are_followed_wherever_the_module_is(source):
 )
 def test_a_module_that_goes_elsewhere_is_unknown(source):
     """What is read of it there cannot be seen."""
-    found = fingerprint(define(source, settings=types.ModuleType("settings")))
+    found = take_fingerprint(define(source, settings=types.ModuleType("settings")))
     assert found.digest is None and "is a module" in found.obstacle
-    assert fingerprint(define(source, settings=math)).digest  # Python's own do not change
+    assert take_fingerprint(define(source, settings=math)).digest  # Python's own do not change
 
 
 def test_callees_are_followed_to_any_depth():
     source = "def inner(x): return x + {}\ndef middle(x): return inner(x)\ndef kernel(x): return middle(x)"
-    assert fingerprint(define(source.format(1))).digest != fingerprint(define(source.format(2))).digest
+    assert take_fingerprint(define(source.format(1))).digest != take_fingerprint(define(source.format(2))).digest
 
 
 def test_callee_inside_a_nested_function_is_followed():
     source = "def helper(x): return x * {}\ndef kernel(x): return [helper(v) for v in x]"
-    assert fingerprint(define(source.format(1))).digest != fingerprint(define(source.format(2))).digest
+    assert take_fingerprint(define(source.format(1))).digest != take_fingerprint(define(source.format(2))).digest
 
 
 def test_recursion_ends():
     cycle = "def odd(n): return n and even(n - 1)\ndef even(n): return not n or odd(n - 1)\n"
     source = cycle + "def kernel(n): return odd(n)"
-    assert fingerprint(define(source)).digest
+    assert take_fingerprint(define(source)).digest
 
 
 def test_position_in_the_file_does_not_matter_but_relative_lines_do():
     moved = define("\n\n\ndef kernel(x):\n    return x")
     spread = define("def kernel(x):\n\n    return x")
     original = define("def kernel(x):\n    return x")
-    assert fingerprint(original) == fingerprint(moved)
-    assert fingerprint(original) != fingerprint(spread)
+    assert take_fingerprint(original) == take_fingerprint(moved)
+    assert take_fingerprint(original) != take_fingerprint(spread)
 
 
 def test_unknown_object_names_itself():
-    found = fingerprint(with_cell(object()))
+    found = take_fingerprint(with_cell(object()))
     assert found.digest is None
     assert "'value' is a builtins.object" in found.obstacle
 
 
 def test_foreign_ufunc_is_unknown():
     """np.frompyfunc makes a ufunc whose name says nothing about what it computes."""
-    assert fingerprint(with_cell(np.frompyfunc(lambda x: x, 1, 1))).digest is None
+    assert take_fingerprint(with_cell(np.frompyfunc(lambda x: x, 1, 1))).digest is None
 
 
 PROGRAM = """
 import math, numpy as np
-from numba_gpucore.launch.fingerprint import fingerprint
+from numba_gpucore.launch.fingerprint import take_fingerprint
 WORDS = {"alpha", "beta", "gamma", "delta"}
 TABLE = np.arange(6.0).reshape(2, 3)
 def helper(x): return math.sin(x) + TABLE[0, 1]
@@ -185,7 +185,7 @@ if WARM_UP:
     [hash(kernel.__code__), kernel.__code__.co_consts]
     for _ in range(500):
         kernel(1.0)
-print(fingerprint(kernel).digest)
+print(take_fingerprint(kernel).digest)
 """
 
 
