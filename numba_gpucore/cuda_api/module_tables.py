@@ -13,6 +13,7 @@ from typing import Any
 from numba_gpucore.cuda_api import driver_errors, driver_only
 from numba_gpucore.launch.device_function import DeviceFunction
 from numba_gpucore.launch.kernel import ForAll, Kernel
+from numba_gpucore.launch.platform import platform_of
 from numba_gpucore.launch.streams import Event, Stream
 from numba_gpucore.launch.wrappers import ArgumentWrapper, In, InOut, Out
 
@@ -94,7 +95,7 @@ def _have_nvjitlink() -> bool:
 
 def descriptor(package: ModuleType) -> Mapping[str, Any]:
     """`cuda_target`, Numba's view of the target, loads the compiler."""
-    target = package.jit.args[0].target
+    target = platform_of(package).target
     return {"cuda_target": import_module("numba_gpucore.compile.dispatcher").descriptor_for(target.name)}
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from numba_gpucore.cuda_api.late_install import call_after_import
-from numba_gpucore.launch.platform import Platform
+from numba_gpucore.launch.platform import Platform, platform_of
 
 _DECORATORS = "numba.np.ufunc.decorators"
 _BUILDERS = "numba_gpucore.ufuncs.decorators"
@@ -45,7 +45,7 @@ def _bound(name: str, platform: Platform) -> Any:
 
 def vectorizers(package: ModuleType) -> Mapping[str, Any]:
     """The names of numba.cuda.vectorizers that Numba asks for."""
-    platform = package.jit.args[0]
+    platform = platform_of(package)
     return {
         "CUDAVectorize": _bound("UFuncBuilder", platform),
         "CUDAGUFuncVectorize": _bound("GUFuncBuilder", platform),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.target import Target
 
@@ -17,3 +19,9 @@ class Platform:
     def backend_path(self, kind: str) -> str:
         """Where a back-end lives, as "module:NAME". Raises KeyError."""
         return dict(self.backends)[kind]
+
+
+def platform_of(package: ModuleType) -> Platform:
+    """The platform to which a target package's `jit` is bound (cuda_api.names)."""
+    platform: Platform = package.jit.args[0]
+    return platform
