@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numba_gpucore import language
+from numba_gpucore.compile.flags import active_flag
 from numba_gpucore.compile.numba_api import errors, templates, types
 from numba_gpucore.compile.typing.bfloat16 import bfloat16
 from numba_gpucore.compile.typing.registry import declare_typer
@@ -33,10 +34,15 @@ def _require_array(where: str, array: types.Type, item_types: tuple[types.Type, 
     if not isinstance(array, types.Array):
         raise errors.TypingError(f"{where} needs an array, not {array}")
     if array.dtype not in item_types:
-        names = ", ".join(map(str, item_types))
-        raise errors.TypingError(f"{where} works on arrays of {names}, not of {array.dtype}")
+        names = ", ".join(str(type_) for type_ in item_types if not (type_.bitwidth == 64 and _lacks(type_)))
+        raise errors.TypingError(f"{where} works on arrays of {names}, not of {array.dtype} — use one of these")
     if not array.mutable:
         raise errors.TypingError(f"{where}: the array is read-only ({array})")
+
+
+def _lacks(type_: types.Type) -> bool:
+    """Whether the target has no atomics on this type of 64 bits."""
+    return active_flag("lacks_atomic64") if isinstance(type_, types.Integer) else not active_flag("has_float64")
 
 
 def index_type(where: str, array: types.Array, index: types.Type) -> types.Type:
