@@ -55,14 +55,26 @@ ChannelT = TypeVar("ChannelT", bound=Channel)
 
 
 class Channels(Generic[ChannelT]):
-    """The channels of one device. `default`: the default stream's."""
+    """The channels of one device. has_thread_streams: the default stream is the calling thread's own."""
 
-    def __init__(self, open_channel: Callable[[], ChannelT]):
+    def __init__(self, open_channel: Callable[[], ChannelT], has_thread_streams: bool = False):
         self._open = open_channel
         self._lock = threading.Lock()
-        self.default = open_channel()
-        self._all = [self.default]
+        self._shared = None if has_thread_streams else open_channel()
+        self._own = threading.local()
+        self._lent: list[ChannelT] = []
         self._unused: list[ChannelT] = []
+
+    @property
+    def default(self) -> ChannelT:
+        """The default stream's."""
+        if self._shared is not None:
+            return self._shared
+        try:
+            return self._own.channel  # type: ignore[no-any-return]
+        except AttributeError:
+            self._own.channel = self._open()
+            return self._own.channel  # type: ignore[no-any-return]
 
     def lend(self, queue: object) -> ChannelT:
         """A channel for as long as the queue lives. One whose last queue left a report waits until that is taken."""
@@ -70,21 +82,21 @@ class Channels(Generic[ChannelT]):
             channel = next((one for one in self._unused if not one.has_report()), None)
             if channel is None:
                 channel = self._open()
-                self._all.append(channel)
+                self._lent.append(channel)
             else:
                 self._unused.remove(channel)
         weakref.finalize(queue, self._unused.append, channel).atexit = False
         return channel
 
     def take_mailbox(self, channel: ChannelT | None) -> bytes:
-        """The report of a channel, None: of any; zeros where none has one."""
-        for one in self._all if channel is None else (channel,):
+        """The report of a channel, None: of any that the calling thread may hear of; zeros where none has one."""
+        for one in (self.default, *self._lent) if channel is None else (channel,):
             if one.has_report():
                 return one.take_mailbox()
         return NO_THROWS
 
     def take_prints(self) -> TakenPrints:
         """What threads printed, whichever stream their kernels are in."""
-        taken = [channel.take_prints() for channel in self._all]
+        taken = [channel.take_prints() for channel in (self.default, *self._lent)]
         records = tuple(record for one in taken for record in one.records)
-        return TakenPrints(records, sum(one.lost for one in taken) & 0xFFFFFFFF)
+        return TakenPrints(records, sum(one.lost for one in taken))

@@ -8,6 +8,7 @@ offset             type    field
 RING_OFFSET        uint32  head: words that devices reserved so far, modulo 2**32
 RING_OFFSET + 4    uint32  tail: words that the host took so far; a device reserves no more than what is free
 RING_OFFSET + 8    uint32  lost: lines so far for which there was no room
+RING_OFFSET + 12   uint32  told: lost lines of which the host was told; devices leave it alone
 RECORDS_OFFSET     uint32  RING_WORDS words
 =================  ======  ======================================================================================
 
@@ -28,7 +29,7 @@ RECORD_HEAD_WORDS = 4
 #: Numbers in one line; a record must fit the ring several times over.
 MAX_PRINT_NUMBERS = 1024
 
-_HEAD, _TAIL, _LOST = (RING_OFFSET // 4 + i for i in range(3))
+_HEAD, _TAIL, _LOST, _TOLD = (RING_OFFSET // 4 + i for i in range(4))
 _RECORDS = RECORDS_OFFSET // 4
 _MASK = RING_WORDS - 1
 
@@ -42,7 +43,7 @@ class PrintRecord:
 
 @dataclass(frozen=True)
 class TakenPrints:
-    """`lost`: lines for which there was no room, since the channel was made."""
+    """`lost`: lines for which there was no room since the last time."""
 
     records: tuple[PrintRecord, ...]
     lost: int
@@ -64,4 +65,6 @@ def take_prints(channel: memoryview) -> TakenPrints:
             words[_RECORDS + ((tail + i) & _MASK)] = 0
         tail = (tail + count) & 0xFFFFFFFF
     words[_TAIL] = tail
-    return TakenPrints(tuple(records), words[_LOST])
+    lost = words[_LOST]
+    newly_lost, words[_TOLD] = (lost - words[_TOLD]) & 0xFFFFFFFF, lost
+    return TakenPrints(tuple(records), newly_lost)

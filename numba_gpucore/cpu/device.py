@@ -94,7 +94,7 @@ class CpuDevice:
         self._queues: weakref.WeakSet[CpuQueue] = weakref.WeakSet()
         self._programs: dict[int, CpuProgram] = {}
         self._numbers = itertools.count(1)
-        self._channels = Channels(CpuChannel)
+        self._channels = Channels(CpuChannel, has_thread_streams=True)
 
     @functools.cached_property
     def name(self) -> str:

@@ -20,19 +20,15 @@ class PrintDrain:
     def __init__(self, device: Device):
         self._device = device
         self._lock = threading.Lock()
-        self._lost = 0
 
     def write_out(self) -> None:
         """Write what is complete, and say how many lines were lost since last time."""
         with self._lock:
             taken = self._device.take_prints()
             texts = [self._text(record.program, record.line, record.numbers) for record in taken.records]
-            lost, self._lost = (taken.lost - self._lost) & 0xFFFFFFFF, taken.lost
-        if lost:
-            noun = "line" if lost == 1 else "lines"
-            texts.append(
-                f"[{self._device.name}: {lost} {noun} lost, the buffer for print was full; synchronize more often]\n"
-            )
+        if taken.lost:
+            lost = "1 line" if taken.lost == 1 else f"{taken.lost} lines"
+            texts.append(f"[{self._device.name}: {lost} lost, the buffer for print was full; synchronize more often]\n")
         if texts:
             sys.stdout.write("".join(texts))
 

@@ -50,10 +50,13 @@ def test_channels_are_lent_again_once_their_reports_are_taken():
     assert len(memories) == 3
 
 
-def test_lost_lines_are_summed_over_all():
+def test_lost_lines_are_summed_over_all_and_told_once():
     channels, memories = open_channels()
     queue = Queue()
     channels.lend(queue)
     for memory, lost in zip(memories, (2, 3), strict=True):
         memory[136] = lost
     assert channels.take_prints().lost == 5
+    assert channels.take_prints().lost == 0
+    memories[1][136] += 1
+    assert channels.take_prints().lost == 1

@@ -253,15 +253,26 @@ def test_every_report_taken_while_others_throw_is_whole() -> None:
     """
     own = CpuDevice(0, 2)
     program = own.load(compile_ir(body, (), sites=1).artifact)
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(lambda: [launch(program, 20_000, 4, on=own) for _ in range(10)])
-        taken = 0
-        while not running.done():
-            report = read_mailbox(own.take_mailbox())
-            if report is not None:
-                taken += 1
-                assert report.numbers == (report.block[0],) * 4
+    queue = own.open_queue()
+    for _ in range(10):
+        own.launch(program, LaunchConfig((20_000, 1, 1), (4, 1, 1), 0), b"", queue)
+    taken = 0
+    while not queue.is_idle():
+        report = read_mailbox(own.take_mailbox(queue))
+        if report is not None:
+            taken += 1
+            assert report.numbers == (report.block[0],) * 4
     assert taken > 0
+
+
+def test_the_default_stream_of_each_thread_is_its_own() -> None:
+    """What a thread's launches threw is not for others that launch meanwhile."""
+    own = CpuDevice(0, 1)
+    program = own.load(compile_ir(THROW, (), sites=1).artifact)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(launch, program, 1, 1, on=own).result()
+        assert own.take_mailbox() == bytes(MAILBOX_NBYTES)
+        assert read_mailbox(pool.submit(own.take_mailbox).result()) is not None
 
 
 def test_levels_of_x86_64() -> None:
