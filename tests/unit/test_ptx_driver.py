@@ -208,6 +208,18 @@ def test_throwing_kernels_learn_their_number(cuda, device):
     assert device.program_of(program.number) is program
 
 
+def test_throwing_kernels_are_given_their_streams_mailbox(cuda, device):
+    """Behind the parameters, at a multiple of its size; each stream has one, which later launches find again."""
+    artifact, first, second = make_artifact(sites=(SITE,)), device.open_queue(), device.open_queue()
+    for queue in (None, first, second, first):
+        launch_one(device, artifact, params=b"\1\2\3\4", queue=queue)
+    assert [params[:8] for _config, params in cuda.launches] == [b"\1\2\3\4\0\0\0\0"] * 4
+    mailboxes = [int.from_bytes(params[8:], "little") for _config, params in cuda.launches]
+    channels = device._channels.default, first.channel, second.channel, first.channel
+    assert mailboxes == [channel.memory.address for channel in channels]
+    assert len(set(mailboxes)) == 3
+
+
 def test_kernels_that_never_throw_have_no_variables(cuda, device):
     device.load(make_artifact())
     assert cuda.globals == {}
