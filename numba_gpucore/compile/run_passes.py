@@ -8,8 +8,9 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.extension_packages import load_extension_packages
 from numba_gpucore.compile.flags import kernel_flags
-from numba_gpucore.compile.numba_api import compiler, target_override
+from numba_gpucore.compile.numba_api import compiler, errors, target_override
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 
@@ -20,10 +21,18 @@ def lower_function(request: CompileRequest, return_type: ArgType | None = None) 
     try:
         return _run_passes(request, return_type, descriptor)
     except Exception as error:
-        from numba_gpucore.compile.explain import explain_error  # noqa: PLC0415 - 3 ms, and for errors only
+        failure = error
+    if isinstance(failure, errors.NumbaError) and load_extension_packages():
+        try:
+            return _run_passes(request, return_type, descriptor)
+        except Exception as error:
+            failure = error
+    from numba_gpucore.compile.explain import explain_error  # noqa: PLC0415 - 3 ms, and for errors only
 
-        explained = explain_error(error, request.py_func)
-    raise explained
+    try:
+        raise explain_error(failure, request.py_func)
+    finally:
+        del failure  # its traceback holds this frame
 
 
 def _run_passes(request: CompileRequest, return_type: ArgType | None, descriptor: DeviceDescriptor) -> Any:

@@ -4,7 +4,8 @@ Follows everything that the bytecode can reach: constants, defaults, closure, gl
 are read, and the same of every callee in any file. Only content that is equal in every process goes in: never
 `marshal`, `repr` of unknown objects, ids, paths or absolute lines.
 
-Not reachable from bytecode are bodies of users' `@overload`s; the compile half reports those by module.
+Not reachable from bytecode are bodies of users' `@overload`s and `@intrinsic`s. The compile half reports those by
+module; whose functions they are goes in here.
 """
 
 from __future__ import annotations
@@ -204,6 +205,8 @@ class _Encoder:
             if _package_of(value.__module__) in VERSIONED_PACKAGES:
                 self._put("known", f"{value.__module__}.{value.__qualname__}")
             else:
+                # It means what overloads of it say, which cannot be seen here: one of another module is another.
+                self._put("module", _module_of(value))
                 self.add_function(value)
         elif isinstance(value, (types.BuiltinFunctionType, types.MethodDescriptorType)):
             self._put("builtin", f"{value.__module__}.{value.__qualname__}")
@@ -213,6 +216,9 @@ class _Encoder:
         elif _package_of(type(value).__module__) in VERSIONED_PACKAGES - {"numpy"}:
             # Numba's types and our kernel-language objects: their texts say all that they hold.
             self._put("known", f"{type(value).__module__}.{type(value).__qualname__} {value}")
+            definition = getattr(value, "_defn", None)  # of an intrinsic, whose text is its name
+            if isinstance(definition, types.FunctionType):
+                self._put("module", f"{_module_of(definition)}.{definition.__qualname__}")
         else:
             return False
         return True
@@ -227,6 +233,12 @@ class _Encoder:
 
 def _package_of(module: str | None) -> str:
     return (module or "").partition(".")[0]
+
+
+def _module_of(function: types.FunctionType) -> str:
+    """The name of its module; the program's own is the same in processes that multiprocessing starts."""
+    name = function.__module__ or ""
+    return "__main__" if name == "__mp_main__" else name
 
 
 def _is_known_by_name(value: Any) -> bool:

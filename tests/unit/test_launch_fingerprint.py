@@ -10,6 +10,8 @@ from collections import namedtuple
 import ml_dtypes
 import numpy as np
 import pytest
+from numba import njit
+from numba.extending import intrinsic
 
 from numba_gpucore.launch.fingerprint import take_fingerprint
 
@@ -147,6 +149,41 @@ def test_callees_are_followed_to_any_depth():
 def test_callee_inside_a_nested_function_is_followed():
     source = "def helper(x): return x * {}\ndef kernel(x): return [helper(v) for v in x]"
     assert take_fingerprint(define(source.format(1))).digest != take_fingerprint(define(source.format(2))).digest
+
+
+def _in_module(name: str, function):
+    function.__module__ = name
+    return function
+
+
+def test_what_overloads_are_of_is_known_by_its_module():
+    """`third` of one module and of another have different overloads, though their own bodies are the same."""
+    stub = "def third(x): raise NotImplementedError"
+    source = "def kernel(x): return third(x)"
+    digests = {
+        fingerprint(define(source, third=_in_module(module, define(stub, "third")))).digest
+        for module in ("fast", "exact", "__main__", "__mp_main__")
+    }
+    assert None not in digests and len(digests) == 3
+
+
+def test_intrinsics_are_known_by_their_module():
+    """To Numba, their text is their name."""
+    source = "def kernel(x): return add(x)"
+    digests = {
+        fingerprint(
+            define(source, add=intrinsic(_in_module(module, define("def add(context, x): pass", "add"))))
+        ).digest
+        for module in ("fast", "exact")
+    }
+    assert None not in digests and len(digests) == 2
+
+
+def test_functions_that_are_compiled_are_the_same_in_every_module():
+    """Their content says all: a kernel is found again when it moves."""
+    source = "def kernel(x): return helper(x)"
+    helpers = (njit(_in_module(module, define("def helper(x): return x + 1", "helper"))) for module in ("one", "two"))
+    assert len({fingerprint(define(source, helper=helper)).digest for helper in helpers}) == 1
 
 
 def test_recursion_ends():

@@ -1,0 +1,62 @@
+"""Packages that extend Numba by its entry point: kernels may use what they overload, and pay for it only then."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]
+
+OVERLOADS = """
+from numba.extending import overload
+from extends_numba import third
+
+def init():
+    @overload(third)
+    def _third(x):
+        return lambda x: x / 3
+"""
+
+PROGRAM = """
+import sys
+import numpy as np
+import numba_ptxplus as gpu
+from extends_numba import third
+
+@gpu.jit
+def plain(x):
+    x[0] *= 2
+
+@gpu.jit
+def divide(x):
+    x[0] = third(x[0])
+
+x = np.array([6], np.float32)
+plain[1, 1](x)
+print("extends_numba.overloads" in sys.modules)
+divide[1, 1](x)
+print("extends_numba.overloads" in sys.modules, x[0])
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with such a package, installed as far as Python's metadata goes."""
+    package, metadata = tmp_path / "extends_numba", tmp_path / "extends_numba-1.dist-info"
+    package.mkdir()
+    (package / "__init__.py").write_text("def third(x):\n    raise NotImplementedError\n")
+    (package / "overloads.py").write_text(OVERLOADS)
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: extends-numba\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[numba_extensions]\ninit = extends_numba.overloads:init\n")
+    return tmp_path
+
+
+def test_they_are_loaded_where_a_kernel_needs_them(folder: Path, run_python: Runner) -> None:
+    """6 * 2 / 3 = 4."""
+    (folder / "program.py").write_text(PROGRAM)
+    child = run_python(folder / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=None)
+    assert child.stdout.splitlines() == ["False", "True 4.0"]
