@@ -161,7 +161,7 @@ def test_what_overloads_are_of_is_known_by_its_module():
     stub = "def third(x): raise NotImplementedError"
     source = "def kernel(x): return third(x)"
     digests = {
-        fingerprint(define(source, third=_in_module(module, define(stub, "third")))).digest
+        take_fingerprint(define(source, third=_in_module(module, define(stub, "third")))).digest
         for module in ("fast", "exact", "__main__", "__mp_main__")
     }
     assert None not in digests and len(digests) == 3
@@ -171,7 +171,7 @@ def test_intrinsics_are_known_by_their_module():
     """To Numba, their text is their name."""
     source = "def kernel(x): return add(x)"
     digests = {
-        fingerprint(
+        take_fingerprint(
             define(source, add=intrinsic(_in_module(module, define("def add(context, x): pass", "add"))))
         ).digest
         for module in ("fast", "exact")
@@ -183,7 +183,7 @@ def test_functions_that_are_compiled_are_the_same_in_every_module():
     """Their content says all: a kernel is found again when it moves."""
     source = "def kernel(x): return helper(x)"
     helpers = (njit(_in_module(module, define("def helper(x): return x + 1", "helper"))) for module in ("one", "two"))
-    assert len({fingerprint(define(source, helper=helper)).digest for helper in helpers}) == 1
+    assert len({take_fingerprint(define(source, helper=helper)).digest for helper in helpers}) == 1
 
 
 def test_recursion_ends():
