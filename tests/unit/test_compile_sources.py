@@ -71,3 +71,34 @@ def test_kernel_without_overloads_names_nothing():
 
     kernel[1, 1](np.array([3.0]))
     assert sources_of(kernel) == ()
+
+
+#: The function is of one module, its overload of whichever of two is loaded.
+CHOICE = """
+import sys
+import numpy as np
+import numba_ptxplus as cuda
+from scaling import scaled
+__import__(sys.argv[1])
+
+@cuda.jit(cache=True)
+def kernel(x):
+    x[0] = scaled(x[0])
+
+x = np.array([1.0])
+kernel[1, 1](x)
+print(x[0], len(kernel.stats.hits))
+"""
+
+
+def test_a_kernel_is_of_the_overloads_that_are_loaded(tmp_path, run_python):
+    (tmp_path / "scaling.py").write_text("def scaled(x): ...\n")
+    for gain in (2, 3):
+        (tmp_path / f"by_{gain}.py").write_text(
+            "from numba.extending import overload\nfrom scaling import scaled\n"
+            f"@overload(scaled)\ndef _scaled(x):\n    return lambda x: x * {gain}\n"
+        )
+    (tmp_path / "program.py").write_text(CHOICE)
+    variables = {"NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for module, expected in (("by_2", "2.0 0"), ("by_2", "2.0 1"), ("by_3", "3.0 0")):
+        assert run_python(tmp_path / "program.py", module, **variables).stdout == f"{expected}\n"

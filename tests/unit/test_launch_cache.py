@@ -1,5 +1,6 @@
 """The disk cache: what is stored comes back, and everything that is not quite right is a miss, never an error."""
 
+import importlib
 import json
 import os
 import pickle
@@ -8,6 +9,7 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -78,6 +80,11 @@ def test_changed_overload_module_is_a_miss(cache, tmp_path, monkeypatch):
     source.write_text("GAIN = 1")
     artifact = replace(ARTIFACT, sources=(SourceCheck(source.stem, digest_module_source(source.stem)),))
     cache.store(KEY, artifact)
+    monkeypatch.delitem(sys.modules, "numba.core", raising=False)
+    assert cache.find(KEY, ARG_TYPES).artifact == artifact
+    monkeypatch.setitem(sys.modules, "numba.core", ModuleType("numba.core"))
+    assert cache.find(KEY, ARG_TYPES).reason.endswith("whose overloads it uses, is not loaded")
+    monkeypatch.setitem(sys.modules, source.stem, importlib.import_module(source.stem))
     assert cache.find(KEY, ARG_TYPES).artifact == artifact
     source.write_text("GAIN = 2")
     assert "module_with_overloads" in cache.find(KEY, ARG_TYPES).reason
