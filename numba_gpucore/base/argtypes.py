@@ -1,7 +1,8 @@
 """The types of kernel arguments as plain records. Before: a Python value. After: ABI layout, cache key, Numba type.
 
 `launch.signature` makes them from values and from signature strings without Numba; `compile.numba_types` turns them
-into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can stand in a cache key.
+into Numba types. `str(t)` is canonical: equal texts mean equal types, so it can stand in a cache key. `repr(t)` is the
+same, since programs print `kernel.signatures`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class ScalarType:
     def __str__(self) -> str:
         return f"weak {self.name}" if self.is_weak else self.name
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class FieldType:
@@ -41,6 +44,8 @@ class FieldType:
         shape = "x".join(map(str, self.shape))
         return f"{self.name}:{self.type}{f'[{shape}]' if shape else ''}@{self.offset_nbytes}"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class RecordType:
@@ -53,6 +58,8 @@ class RecordType:
     def __str__(self) -> str:
         fields = ", ".join(map(str, self.fields))
         return f"Record({fields}; {self.nbytes}{', aligned' if self.aligned else ''})"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,8 @@ class StructType:
     def __str__(self) -> str:
         return f"{self.name} as {self.layout}"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class ArrayType:
@@ -98,6 +107,8 @@ class ArrayType:
         marks = f"{', readonly' if self.readonly else ''}{'' if self.aligned else ', unaligned'}"
         return f"array({self.dtype}, {self.ndim}d, {self.layout}{marks})"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class TupleType:
@@ -105,6 +116,8 @@ class TupleType:
 
     def __str__(self) -> str:
         return f"Tuple({', '.join(map(str, self.items))})"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -119,6 +132,8 @@ class ClassRef:
     def __str__(self) -> str:
         return f"{self.module}.{self.qualname}"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class NamedTupleType:
@@ -129,6 +144,8 @@ class NamedTupleType:
     def __str__(self) -> str:
         fields = ", ".join(f"{n}: {t}" for n, t in zip(self.names, self.items, strict=True))
         return f"{self.cls}({fields})"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -142,11 +159,15 @@ class EnumType:
     def __str__(self) -> str:
         return f"{'IntEnum' if self.is_int else 'Enum'}({self.cls}: {self.dtype})"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class NoneArgType:
     def __str__(self) -> str:
         return "none"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -158,6 +179,8 @@ class PointerType:
     def __str__(self) -> str:
         return f"{self.item}*"
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True)
 class OptionalType:
@@ -167,6 +190,8 @@ class OptionalType:
 
     def __str__(self) -> str:
         return f"Optional({self.item})"
+
+    __repr__ = __str__
 
 
 def is_of_one_process(type_: ArgType) -> bool:

@@ -212,3 +212,9 @@ def test_dtype_comes_back(dtype: object) -> None:
 def test_types_are_plain_values() -> None:
     first: ArgType = TupleType((ScalarType("int64", 8),))
     assert hash(first) == hash(arg_type_of((1,)))
+
+
+def test_programs_print_types_as_numba_writes_them() -> None:
+    """`print(kernel.signatures)` shows tuples, which show `repr` of what they hold."""
+    types = tuple(map(arg_type_of, (np.zeros((2, 3), np.float32), 1, (2.5, None))))
+    assert repr(types) == "(array(float32, 2d, C), int64, Tuple(float64, none))"
