@@ -96,7 +96,7 @@ class KernelStore:
     def _look_up(self, request: CompileRequest, backend: Backend) -> tuple[Fingerprint, CacheKey | None, Lookup]:
         """What the layers have for a request; no key where there is an obstacle to keeping it."""
         fingerprint = take_fingerprint(request.py_func)
-        obstacle = _obstacle_to_keeping(request, fingerprint)
+        obstacle = obstacle_to_keeping(request, fingerprint)
         if fingerprint.digest is None or obstacle:
             return fingerprint, None, Lookup(None, f"cannot be cached: {obstacle}")
         key = make_key(request, backend, fingerprint.digest, self.own_source())
@@ -177,7 +177,7 @@ class KernelStore:
             print(f"[cache] {request.py_func.__qualname__}({signature}): {decision}", file=sys.stderr)
 
 
-def _obstacle_to_keeping(request: CompileRequest, fingerprint: Fingerprint) -> str:
+def obstacle_to_keeping(request: CompileRequest, fingerprint: Fingerprint) -> str:
     """Why a kernel is compiled in each process; empty where it is not."""
     if fingerprint.digest is None:
         return fingerprint.obstacle

@@ -20,7 +20,7 @@ from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import take_fingerprint
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.store import make_key, package_of
+from numba_gpucore.launch.store import make_key, obstacle_to_keeping, package_of
 from numba_gpucore.warm.compile_modules import (
     ArchChoice,
     WarmReport,
@@ -106,12 +106,13 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
 def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
     """How many entries the kernel gave. Raises ShipError, and what compiling raises."""
     fingerprint = take_fingerprint(kernel.py_func)
-    if fingerprint.digest is None:
-        raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {fingerprint.obstacle}")
     own_source = default_session().store.own_source()
     n_compiled = 0
     for types in kernel.types_to_warm():
         for request, backend in choice.requests(kernel, types):
+            obstacle = obstacle_to_keeping(request, fingerprint)
+            if fingerprint.digest is None or obstacle:
+                raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {obstacle}")
             key = make_key(request, backend, fingerprint.digest, own_source)
             artifact = miss.compile_kernel(request)
             lost = [source.module for source in artifact.sources if not source.source_digest]

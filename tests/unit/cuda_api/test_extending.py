@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba import njit, types
@@ -11,6 +13,9 @@ from numba.core.typing.templates import AttributeTemplate
 import numba_metal
 import numba_ptxplus as gpu
 from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.warm.compile_modules import ArchChoice
+from numba_gpucore.warm.ship import ShipError, ship_kernel
 
 extending, registry, lower_attr = gpu.extending, gpu.cudadecl.registry, gpu.cudaimpl.lower_attr
 
@@ -153,6 +158,19 @@ def test_arrays_of_users_struct_types() -> None:
     assert kernel.overloads[(interval[::1], types.float32[::1])].signature[0].dtype == interval
     with pytest.raises(ArgumentError, match=r"declared are \(array\(Interval as Record\(low:float32@0, high:float32@4"):
         kernel[1, 4](np.zeros(4, [("high", np.float32), ("low", np.float32)]), out)
+
+
+def test_kernels_of_users_types_are_not_shipped(tmp_path: Path) -> None:
+    """What the cache would not take in another process, a wheel must not hold: nobody would find it."""
+
+    @gpu.jit(warm=[gpu.void(interval[::1])])
+    def kernel(x):
+        x[0] = Interval(1, 2)
+
+    arch = gpu.current_device().arch
+    with pytest.raises(ShipError, match=r"cannot be cached: what array\(Interval as .* is known in this process only"):
+        ship_kernel(kernel, ArchChoice([arch]), DiskCache(str(tmp_path)))
+    assert list(tmp_path.iterdir()) == []
 
 
 class NestedType(types.Type):
