@@ -312,9 +312,12 @@ class DeviceArray(Exchange):
         return self._view_of(self._ghost().squeeze(axis), check_stream(stream))
 
     def split(self, section: int, stream: Any = 0) -> Iterator[DeviceArray]:
-        """Views of `section` consecutive elements each (the last may be shorter). Raises ValueError unless 1-D."""
+        """Views of `section` consecutive elements each (the last may be shorter). Raises ValueError unless 1-D, and
+        for a section below 1."""
         if self.ndim != 1:
             raise ValueError("only 1-D arrays can be split")
+        if section < 1:
+            raise ValueError(f"an array is split into sections of 1 or more elements, not {section}")
         on = check_stream(stream)
         for start in range(0, self.size, section):
             yield self._view_of(self._ghost()[start : start + section], on)

@@ -152,6 +152,12 @@ def test_split() -> None:
     assert [part.copy_to_host().tolist() for part in parts] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
+@pytest.mark.parametrize("section", [0, -2])
+def test_split_into_nothing_is_refused(section: int) -> None:
+    with pytest.raises(ValueError, match=f"sections of 1 or more elements, not {section}"):
+        list(ARRAYS.to_device(np.arange(7)).split(section))
+
+
 def test_fields_of_records() -> None:
     array = ARRAYS.to_device(SOURCES["records"])
     np.testing.assert_array_equal(array["id"].copy_to_host(), [2, 4])
