@@ -100,9 +100,10 @@ class ProgramBuilder:
         if self.level > 0:
             self._passes.getFunctionPassManager().run(program.get_function(name), self._passes)
 
-    def optimize(self, program: llvm.ModuleRef) -> None:
-        """All of LLVM's optimisations."""
-        self._passes.getModulePassManager().run(program, self._passes)
+    def optimize(self, program: llvm.ModuleRef, copies_loops: bool = True) -> None:
+        """LLVM's optimisations; without those that make several loops of one unless `copies_loops`."""
+        passes = self._passes if copies_loops else self._make_passes(min(self.level, 2), False)
+        passes.getModulePassManager().run(program, passes)
 
     def name_values(self, program: llvm.ModuleRef) -> None:
         """Give values without a name one, for passes that work on text."""
@@ -112,8 +113,11 @@ class ProgramBuilder:
 
     @cached_property
     def _passes(self) -> llvm.PassBuilder:
-        tuning = llvm.create_pipeline_tuning_options(speed_level=self.level)
-        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = self.level > 1
+        return self._make_passes(self.level, self.level > 1)
+
+    def _make_passes(self, level: int, copies_loops: bool) -> llvm.PassBuilder:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+        tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = copies_loops
         return llvm.create_pass_builder(self.machine, tuning)
 
 

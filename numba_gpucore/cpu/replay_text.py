@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.cpu.thread_text import NOTE_THROW
+from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers
 
 #: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
 MAX_ROUNDS = 10_000_000
@@ -23,7 +23,6 @@ _POINTER = re.compile(r"^getelementptr [^,]*(?:\{[^}]*\}|\[[^\]]*\])?[^,]*, ptr 
 _PHI_VALUE = re.compile(r"\[ ([^,\]]+), %[\w.$-]+ \]")
 _SELECT_VALUE = re.compile(r"^select i1 [^,]+, ptr ([^,]+), ptr ([^,\s]+)")
 _CALL = re.compile(r"call [^@\n]*@(\"?[\w.$]+\"?)\(")
-_LABEL_USE = re.compile(r"\blabel %([\w.$-]+)")
 _EXIT = "replay.exit"
 
 
@@ -50,7 +49,7 @@ def make_harmless(body: str) -> str:
     body = _drop_stores(body)
     blocks = read_blocks(body)
     entry, *_ = blocks
-    headers = _loop_headers(blocks, entry)
+    headers = loop_headers(blocks)
     lines: list[str] = []
     for label, block in blocks.items():
         if label == entry:
@@ -83,32 +82,6 @@ def _bounded_header(label: str, block: list[str]) -> list[str]:
         f"{label}.rest:",
         *block[len(phis) :],
     ]
-
-
-def _loop_headers(blocks: dict[str, list[str]], entry: str) -> list[str]:
-    """Targets of edges that lead back to a block on the way from the entry."""
-    headers: dict[str, None] = {}
-    done: set[str] = set()
-    active: list[tuple[str, list[str]]] = [(entry, _targets(blocks[entry]))]
-    on_way = {entry}
-    while active:
-        label, targets = active[-1]
-        if not targets:
-            active.pop()
-            on_way.discard(label)
-            done.add(label)
-            continue
-        target = targets.pop()
-        if target in on_way:
-            headers[target] = None
-        elif target not in done:
-            on_way.add(target)
-            active.append((target, _targets(blocks[target])))
-    return list(headers)
-
-
-def _targets(block: list[str]) -> list[str]:
-    return [label for line in block for label in _LABEL_USE.findall(line)]
 
 
 def _drop_stores(body: str) -> str:

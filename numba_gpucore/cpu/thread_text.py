@@ -111,7 +111,7 @@ class ThreadText:
 
     def targets(self, label: str) -> list[str]:
         """Blocks that a block can go on to; a switch takes several lines."""
-        return [target for line in self.blocks[label] for target in _TARGET.findall(line)]
+        return _targets(self.blocks[label])
 
     def reachable(self, label: str, without: str = "") -> set[str]:
         """Blocks that control can come to from a block, not going on from `without`; the block itself if it can."""
@@ -153,3 +153,30 @@ class ThreadText:
             return True
 
         return names if visit(value) else None
+
+
+def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
+    """Targets of edges that lead back to a block on the way from the first one."""
+    entry = next(iter(blocks))
+    headers: dict[str, None] = {}
+    done: set[str] = set()
+    active: list[tuple[str, list[str]]] = [(entry, _targets(blocks[entry]))]
+    on_way = {entry}
+    while active:
+        label, targets = active[-1]
+        if not targets:
+            active.pop()
+            on_way.discard(label)
+            done.add(label)
+            continue
+        target = targets.pop()
+        if target in on_way:
+            headers[target] = None
+        elif target not in done:
+            on_way.add(target)
+            active.append((target, _targets(blocks[target])))
+    return list(headers)
+
+
+def _targets(block: list[str]) -> list[str]:
+    return [label for line in block for label in _TARGET.findall(line)]
