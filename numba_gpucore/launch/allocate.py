@@ -55,15 +55,7 @@ class Allocator:
         """An array of unspecified content. `strides` in bytes. Raises DeviceMemoryError, ValueError."""
         dtype = np.dtype(dtype)
         shape = check_shape(shape)
-        if order not in ("C", "F"):
-            raise ValueError(f"order must be 'C' or 'F', not {order!r}")
-        dense = contiguous_strides(shape, dtype.itemsize, order)
-        if strides is None:
-            strides = dense
-        else:
-            strides = (int(strides),) if isinstance(strides, (int, np.integer)) else tuple(int(n) for n in strides)
-        if len(strides) != len(shape):
-            raise ValueError(f"strides {strides} must have as many items as shape {shape}")
+        strides = check_strides(strides, shape, dtype.itemsize, order)
         low, high = span_nbytes(shape, strides, dtype.itemsize)
         on = check_stream(stream)
         session = default_session()
@@ -142,7 +134,7 @@ class Allocator:
     ) -> Host:
         """allocate: the name of the device's function, for devices that have it; others use NumPy's memory."""
         dtype, shape = np.dtype(dtype), check_shape(shape)
-        strides = contiguous_strides(shape, dtype.itemsize, order) if strides is None else tuple(strides)
+        strides = check_strides(strides, shape, dtype.itemsize, order)
         low, high = span_nbytes(shape, strides, dtype.itemsize)
         allocate_shared = getattr(default_session().current_device(self._platform), allocate, None)
         if allocate_shared is None:
@@ -231,6 +223,19 @@ def check_shape(shape: Any) -> tuple[int, ...]:
         if item < 0:
             raise ValueError(f"a shape cannot have negative extents: {shape!r}")
     return tuple(int(item) for item in items)
+
+
+def check_strides(strides: Any, shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
+    """Strides in bytes as a tuple of Python ints, by default those of a dense array. Raises TypeError, ValueError."""
+    if order not in ("C", "F"):
+        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+    if strides is None:
+        return contiguous_strides(shape, itemsize, order)
+    items = (strides,) if isinstance(strides, (int, np.integer)) else strides
+    found = tuple(int(item) for item in items)
+    if len(found) != len(shape):
+        raise ValueError(f"strides {found} must have as many items as shape {shape}")
+    return found
 
 
 def strides_like(ary: Any) -> tuple[int, ...]:

@@ -366,3 +366,15 @@ def test_views_keep_memory_alive(remote: FakeDevice) -> None:
     view = ARRAYS.to_device(np.arange(5))[2:]
     assert view.copy_to_host().tolist() == [2, 3, 4]
     assert not remote.memories[0].is_released
+
+
+MAKERS = [ARRAYS.device_array, HOST_ARRAYS.pinned_array, HOST_ARRAYS.mapped_array, HOST_ARRAYS.managed_array]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_orders_and_strides_that_make_no_sense(make: Any) -> None:
+    with pytest.raises(ValueError, match="order must be 'C' or 'F', not 'A'"):
+        make((2, 3), np.float32, order="A")
+    with pytest.raises(ValueError, match=r"strides \(4,\) must have as many items as shape \(2, 3\)"):
+        make((2, 3), np.float32, strides=4)
+    assert make(3, np.float32, strides=8).strides == (8,)
