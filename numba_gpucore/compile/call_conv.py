@@ -91,7 +91,9 @@ class ContextCallConv(MinimalCallConv):
                 arguments.append(part(argument, type_, wide_bits))
         if len(numbers) > MAX_SITE_NUMBERS:
             raise errors.UnsupportedError(
-                f"an exception in a kernel can carry {MAX_SITE_NUMBERS} numbers, this one has {len(numbers)}", loc
+                f"an exception in a kernel can carry {MAX_SITE_NUMBERS} numbers, this one has {len(numbers)} — leave "
+                "some out",
+                loc,
             )
         self._throw(builder, self._make_site(exc, tuple(arguments), loc), numbers)
 

@@ -41,6 +41,8 @@ _SYMBOLS = {
 #: What Numba's reading of bytecode asserts something about, without a place (numba/core/interpreter.py,
 #: peep_hole_call_function_ex_to_call_function_kw).
 _ASSERTED_OPCODE = "CALL_FUNCTION_EX"
+#: What it says, without a place, of `raise … from …`, which is that opcode with two operands.
+_CHAINED = "Multiple argument raise"
 #: What Numba adds to a reason: where it was at.
 _REASON_END = re.compile(r' During: | File "')
 _NO_IMPLEMENTATION = re.compile(
@@ -199,6 +201,8 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
     opcodes = re.findall(r"\b[A-Z_]{5,}\b", text)
     if isinstance(error, AssertionError):
         opcodes.append(_ASSERTED_OPCODE)
+    if _CHAINED in text:
+        opcodes.append("RAISE_VARARGS 2")
     line = _line_of(py_func, names, opcodes)
     return code.co_filename, line or code.co_firstlineno
 
@@ -209,12 +213,12 @@ def _named_places(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _line_of(py_func: Callable[..., Any], names: Iterable[str], opcodes: Iterable[str]) -> int | None:
-    """The line of the first instruction that is one of `opcodes` or mentions one of `names`."""
+    """The line of the first instruction that is one of `opcodes`, alone or with operand, or mentions one of `names`."""
     line = None
     wanted, wanted_opcodes = set(names), set(opcodes)
     for instruction in dis.get_instructions(py_func):
         line = instruction.starts_line or line
-        if instruction.opname in wanted_opcodes:
+        if not wanted_opcodes.isdisjoint((instruction.opname, f"{instruction.opname} {instruction.arg}")):
             return line
         if isinstance(instruction.argval, str) and instruction.argval in wanted:
             return line

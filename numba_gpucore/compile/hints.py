@@ -47,6 +47,8 @@ HINTS: tuple[Hint, ...] = (
          r"cumsum|cumprod|diff|flatten|ravel|outer|kron|median|percentile|quantile|histogram|bincount|nonzero|roll|"
          r"searchsorted|interp|cross|convolve|correlate)\b for ", rf"\1: {_NO_ALLOCATION}",
          _USE_ARRAYS),
+    Hint(r"^no mod for \w+\('|Unknown attribute 'format' of type '",
+         "a kernel cannot format strings with '%' or 'format'", "use an f-string"),
     Hint(r"^no (?:str|repr|ascii|format|chr) for |name 'format_value' is not defined", _NO_STRINGS, _USE_PRINT),
     Hint(r"^no (\w+\.)?norm for|linalg", "", "a kernel runs in one thread: write the loop, or use another library for "
          "whole arrays"),
@@ -89,6 +91,11 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"^(\w+): it has no message$",
          r"Numba stopped with \1 and gives no reason, often at a method that is called wrongly",
          "the error's .original shows where it was"),
+    Hint(r"Multiple argument raise is not supported", "a kernel cannot chain exceptions", "leave 'from' out"),
+    Hint(r"^no single definition for '\$phi", "which exception is raised must be known when the kernel is compiled",
+         "write a raise statement for each"),
+    Hint(r"unsupported exception constant <class '([\w.]+)'>|raising a string constant",
+         "only exceptions can be raised", "raise a class derived from Exception"),
     Hint(r"Exception object cannot be stored into variable \((\w+)\)", r"a kernel cannot keep an exception in '\1'",
          "write 'except Exception:' without 'as'"),
     Hint(r"re-raising of an exception is not yet supported", "a kernel cannot raise again what it caught",

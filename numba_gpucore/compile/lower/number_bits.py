@@ -57,7 +57,10 @@ def _other_bits(context, builder, value, type_) -> Bits:
                 return "complex", [real, imag]
             return "complex64", [builder.or_(real, builder.shl(imag, I64(32)))]
         case _:
-            raise errors.UnsupportedError(f"an exception in a kernel can carry numbers, not a value of type {type_}")
+            raise errors.UnsupportedError(
+                f"an exception in a kernel can carry numbers, not a value of type {type_} — pass numbers, constants "
+                "and f-strings"
+            )
 
 
 def to_i64(builder, value, signed: bool):

@@ -81,9 +81,14 @@ class _Rewriter:
     def _rewrite_raise(self, statement):
         reader = self._reader
         call = reader.definition(statement.exception)
-        if not (isinstance(call, ir.Expr) and call.op == "call") or call.kws or call.vararg:
+        if not (isinstance(call, ir.Expr) and call.op == "call"):
             return statement
         exception = reader.constant(call.func)
+        if call.kws or call.vararg:  # Numba would leave them out
+            raise errors.UnsupportedError(
+                "an exception in a kernel takes neither keywords nor *values — write its arguments one by one",
+                statement.loc,
+            )
         texts = [reader.text_parts(argument) for argument in call.args]
         if exception is UNKNOWN or not any(text is not None for text in texts):
             return statement

@@ -1,6 +1,6 @@
 """Statements, prints and promises that a kernel cannot have."""
 
-# ruff: noqa: F821, F841, F401, B016, RET503, PLC0415
+# ruff: noqa: F821, F841, F401, B016, RET503, PLC0415, UP031, UP032
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ import numpy as np
 
 import numba_metal as gpu
 from tests.errors.wrong_kernels.given import F32, HOST, I32, wrong
+
+
+class OwnError(Exception):
+    def __init__(self, text, code=0):
+        super().__init__(text)
+        self.code = code
+
 
 # -- statements
 
@@ -189,3 +196,56 @@ def generator_expression(x):
 def deletes_a_variable(x):
     y = x[0]
     del y
+
+
+@wrong(F32)
+def chains_exceptions(x):
+    if x[0] > 0:
+        raise ValueError("text") from None
+
+
+@wrong(F32)
+def raises_one_of_two(x):
+    if x[0] > 0:
+        raise (ValueError if x[1] > 0 else KeyError)("text")
+
+
+@wrong(F32)
+def exception_with_keywords(x):
+    if x[0] > 0:
+        raise OwnError("text", code=3)
+
+
+@wrong(F32)
+def raises_a_string(x):
+    if x[0] > 0:
+        raise "text"
+
+
+@wrong(F32)
+def raises_what_ends_python(x):
+    if x[0] > 0:
+        raise SystemExit(3)
+
+
+@wrong(F32)
+def exception_with_tuple(x):
+    if x[0] > 0:
+        raise ValueError(x.shape)
+
+
+@wrong(F32)
+def exception_with_many_numbers(x):
+    if x[0] > 0:
+        raise ValueError(x[0], x[1], x[2], x[3], x.size)
+
+
+@wrong(F32)
+def formats_with_percent(x):
+    if x[0] > 0:
+        raise ValueError("x is %f" % x[0])
+
+
+@wrong(F32)
+def formats_by_method(x):
+    print("x is {}".format(x[0]))
