@@ -110,11 +110,22 @@ def _sink_statements(selection: Selection, statements: list[Instr]) -> list[Inst
     ordered: list[Instr] = []
     for instr in reversed(statements):
         place = 0
-        if instr.opcode != "load" and not has_effect(instr):
+        if not has_effect(instr) and not _reads_memory(selection, instr):
             while place < len(ordered) and instr.name not in selection.reads(*selection.operands(ordered[place])):
                 place += 1
         ordered.insert(place, instr)
     return ordered
+
+
+def _reads_memory(selection: Selection, instr: Instr) -> bool:
+    """True if the expression of an instruction loads what could change."""
+    if instr.opcode == "load":
+        return selection.origins.space(instr.operands[0]) != CONSTANT
+    return any(
+        _reads_memory(selection, selection.definitions[operand.name])
+        for operand in selection.operands(instr)
+        if isinstance(operand, Local) and operand.name in selection.inline
+    )
 
 
 def _is_statement(selection: Selection, instr: Instr) -> bool:

@@ -159,6 +159,28 @@ def random_int32(n, *rest):
     return lambda rng: (rng.integers(0, 9, n, dtype=np.int32), *(np.zeros(shape, np.int32) for shape in rest))
 
 
+def reads_before_barriers(x, out):
+    """What is read and reduced before a barrier is used behind it only, when the place holds something else."""
+    i = gpu.threadIdx.x
+    tile = gpu.shared.array(32, np.int32)
+    value = x[i]
+    tile[i] = value
+    gpu.syncthreads()
+    for _ in range(3):
+        value = tile[31 - i] % 1009
+        gpu.syncthreads()
+        tile[i] = value + 1
+        gpu.syncthreads()
+    out[i] = value
+
+
+def expect_reads_before_barriers(x, out):
+    value = x
+    for step in range(3):
+        value = (value[::-1] + (step > 0)) % 1009
+    return {1: value}
+
+
 CASES = (
     Case(
         reverse_block,
@@ -198,5 +220,10 @@ CASES = (
         grid=4,
         block=16,
         needs=frozenset({"grid_barrier"}),
+    ),
+    Case(
+        reads_before_barriers,
+        lambda rng: (rng.integers(0, 5000, 32, dtype=np.int32), np.zeros(32, np.int32)),
+        expect_reads_before_barriers,
     ),
 )
