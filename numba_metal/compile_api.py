@@ -14,6 +14,7 @@ from numba_gpucore.base.errors import OptionError
 from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.compile.driver import inspect_stage
 from numba_gpucore.launch.eager import kernel_arg_types
+from numba_gpucore.launch.jit import python_function_of
 from numba_metal.architectures import MSL_VERSIONS, arch_of
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.target import TARGET
@@ -39,8 +40,7 @@ def compile_msl(
     if tuple(msl_version) not in MSL_VERSIONS:
         known = ", ".join(map(str, MSL_VERSIONS))
         raise OptionError(f"msl_version must be one of {known}, not {msl_version!r}")
-    # A kernel object stands for the function that it was made from.
-    function = getattr(pyfunc, "py_func", pyfunc)
+    function = python_function_of(pyfunc)
     keywords = {"boundscheck": False, **options, "lineinfo": lineinfo and _has_source(function)}
     parsed = TARGET.options_class.from_keywords(keywords)
     arch = arch_of(msl_version)

@@ -18,6 +18,7 @@ from numba_gpucore.compile.numba_api import types
 from numba_gpucore.cuda_api.devices import DeviceNames
 from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch.eager import kernel_arg_types, parse_function_signature
+from numba_gpucore.launch.jit import python_function_of
 from numba_ptxplus.architectures import arch_of
 from numba_ptxplus.driver.abi import FOREIGN_LAUNCH_ABI
 from numba_ptxplus.target import PLATFORM, TARGET
@@ -113,8 +114,7 @@ def _current_capability() -> tuple[int, int]:
 def make_request(
     pyfunc: Callable[..., Any], arg_types: tuple[ArgType, ...], cc: tuple[int, ...] | str, options: KernelOptions
 ) -> CompileRequest:
-    # A dispatcher or kernel object stands for the function that it was made from.
-    function = getattr(pyfunc, "py_func", pyfunc)
+    function = python_function_of(pyfunc)
     return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, FOREIGN_LAUNCH_ABI, arch_of(cc), arg_types, options)
 
 

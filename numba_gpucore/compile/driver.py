@@ -30,8 +30,8 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keeping_input
 from numba_gpucore.compile.kernel_entry import build_entry
 from numba_gpucore.compile.linking import link_kernel
-from numba_gpucore.compile.numba_api import errors, global_compiler_lock, sigutils, types
-from numba_gpucore.compile.numba_types import from_numba
+from numba_gpucore.compile.numba_api import errors, global_compiler_lock, types
+from numba_gpucore.compile.numba_types import from_numba, read_signature
 from numba_gpucore.compile.promises import check_promises
 from numba_gpucore.compile.run_passes import lower_function
 from numba_gpucore.compile.sources import check_sources
@@ -191,7 +191,7 @@ def parse_signature(signature: Any) -> tuple[ArgType, ...]:
 
     Raises TypeError if it names a return type other than void.
     """
-    args, return_type = sigutils.normalize_signature(signature)
+    args, return_type = read_signature(signature)
     if return_type not in (None, types.none, types.void):
         raise TypeError(f"a kernel must have void return type, not {return_type}, in signature {signature!r}")
     return tuple(map(from_numba, args))

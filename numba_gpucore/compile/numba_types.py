@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from importlib import import_module
+from typing import Any
 
 from numba_gpucore.base.argtypes import (
     ArgType,
@@ -19,8 +20,8 @@ from numba_gpucore.base.argtypes import (
     StructType,
     TupleType,
 )
-from numba_gpucore.base.errors import ArgumentError
-from numba_gpucore.compile.numba_api import numpy_support, types
+from numba_gpucore.base.errors import ArgumentError, OptionError
+from numba_gpucore.compile.numba_api import numpy_support, sigutils, types
 from numba_gpucore.compile.struct_layout import has_struct_model, lay_out_struct
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, RecordOfBFloat16, bfloat16
 from numba_gpucore.compile.weak_numbers import weak_number
@@ -148,3 +149,11 @@ def _item_from_numba(type_: types.Type) -> ScalarType | RecordType | StructType:
             "struct model of numbers"
         )
     return item
+
+
+def read_signature(signature: Any) -> tuple[tuple[types.Type, ...], types.Type | None]:
+    """Argument types and result type of what Numba takes as a signature. Raises TypeError."""
+    try:
+        return sigutils.normalize_signature(signature)
+    except (NameError, SyntaxError, AttributeError) as error:  # of a text, which Numba evaluates
+        raise OptionError(f"{signature!r} is no signature: {error}") from error

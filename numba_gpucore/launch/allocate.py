@@ -216,7 +216,7 @@ def is_cuda_array(obj: Any) -> bool:
 
 def check_shape(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of Python ints. Raises TypeError, ValueError."""
-    items = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    items = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     for item in items:
         if not isinstance(item, (int, np.integer)):
             raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}")

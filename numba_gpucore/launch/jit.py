@@ -54,6 +54,16 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     return decorate if function is None else decorate(function)
 
 
+def python_function_of(value: Any) -> FunctionType:
+    """A Python function itself, or that from which a kernel, device function or dispatcher was made.
+
+    Raises OptionError for anything else."""
+    function = getattr(value, "py_func", value)
+    if not isinstance(function, FunctionType):
+        raise OptionError(f"a Python function is compiled, not {value!r}")
+    return function
+
+
 def _split_first_argument(func_or_sig: Any, argtypes: Any) -> tuple[tuple[Any, ...], Any]:
     if argtypes is not None:
         return (tuple(argtypes),), func_or_sig

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 import pickle
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -350,11 +351,15 @@ class ForAll:
     """A one-dimensional launch whose grid follows from the number of tasks."""
 
     def __init__(self, kernel: Kernel, ntasks: int, tpb: int, stream: Any, sharedmem: int):
+        try:
+            self._ntasks, self._block = operator.index(ntasks), operator.index(tpb)
+        except TypeError:
+            raise ArgumentError(f"forall takes whole numbers of tasks and threads, not {ntasks!r}, {tpb!r}") from None
         if ntasks < 0:
             raise LaunchError(f"Can't create ForAll with negative task count: {ntasks}")
+        if tpb < 0:
+            raise LaunchError(f"blocks cannot have {tpb} threads; 0 lets the device choose")
         self._kernel = kernel
-        self._ntasks = ntasks
-        self._block = tpb
         self._stream = check_stream(stream)
         self._sharedmem = sharedmem
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 import os
 import threading
 from collections.abc import Mapping
@@ -67,7 +68,11 @@ class Session:
         return self.backend(platform, device.kind)
 
     def open_device(self, platform: Platform, kind: str, index: int = 0) -> Device:
-        """The device of that back-end and index; the same object each time. Raises DeviceError."""
+        """The device of that back-end and index; the same object each time. Raises DeviceError, ArgumentError."""
+        try:
+            index = operator.index(index)
+        except TypeError:
+            raise ArgumentError(f"a device is told by its number, from 0 on, not by {index!r}") from None
         path = platform.backend_path(kind)
         with self.miss_lock:
             if (path, index) not in self._devices:

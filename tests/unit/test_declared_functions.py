@@ -1,13 +1,16 @@
-"""Device functions with declared signatures: calls are converted to them, by Numba's rules for callees."""
+"""Declared signatures: calls of device functions are converted to them, by Numba's rules; wrong ones are named."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
+import numba_metal
 import numba_ptxplus as gpu
-from numba_gpucore.base.errors import NotAKernelError
+from numba_gpucore.base.errors import NotAKernelError, OptionError
 
 
 def add(a, b):
@@ -61,3 +64,19 @@ def test_an_overload_tells_the_types_of_variables() -> None:
     (overload,) = kernel.overloads.values()
     found = overload._type_annotation.typemap
     assert found["local"].dtype == gpu.int32 and found["twice"] == gpu.float64 and found["x"] == gpu.float32[::1]
+
+
+@pytest.mark.parametrize("signature", ["void(quux)", "void(float32[::1]", "void(types.quux)"])
+def test_texts_that_are_no_signatures_are_named(signature: str) -> None:
+    """Numba evaluates what our own reader does not know."""
+    with pytest.raises(TypeError, match=re.escape(f"{signature!r} is no signature: ")):
+        gpu.jit(signature)(lambda x: None)
+    with pytest.raises(TypeError, match=re.escape(f"{signature!r} is no signature: ")):
+        gpu.declare_device("f", signature)
+
+
+@pytest.mark.parametrize("compile_text", [numba_metal.compile_msl, gpu.compile_ptx], ids=["MSL", "PTX"])
+@pytest.mark.parametrize("value", [3, "text", len])
+def test_only_functions_are_compiled(compile_text, value) -> None:
+    with pytest.raises(OptionError, match=re.escape(f"a Python function is compiled, not {value!r}")):
+        compile_text(value, "void(float32[::1])")

@@ -379,3 +379,9 @@ def test_orders_and_strides_that_make_no_sense(make: Any) -> None:
     with pytest.raises(ValueError, match=r"strides \(4,\) must have as many items as shape \(2, 3\)"):
         make((2, 3), np.float32, strides=4)
     assert make(3, np.float32, strides=8).strides == (8,)
+
+
+@pytest.mark.parametrize("shape", [3.5, "x", (2, 2.0), None])
+def test_shapes_are_integers(shape: Any) -> None:
+    with pytest.raises(TypeError, match="a shape is an integer or a tuple of integers, not "):
+        ARRAYS.device_array(shape)

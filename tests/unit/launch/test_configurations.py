@@ -126,6 +126,20 @@ def test_forall(host: FakeDevice) -> None:
         kernel.forall(-1)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("many",), ArgumentError, r"forall takes whole numbers of tasks and threads, not 'many', 0"),
+        ((3.5, 64), ArgumentError, r"forall takes whole numbers of tasks and threads, not 3\.5, 64"),
+        ((-1,), LaunchError, r"Can't create ForAll with negative task count: -1"),
+        ((10, -4), LaunchError, r"blocks cannot have -4 threads; 0 lets the device choose"),
+    ],
+)
+def test_forall_of_what_is_no_number(arguments: tuple[Any, ...], error: type, message: str) -> None:
+    with pytest.raises(error, match=message):
+        jit(HOST, nothing).forall(*arguments)
+
+
 def test_configure(host: FakeDevice) -> None:
     configured = jit(HOST, nothing).configure((2, 3), 32, sharedmem=8)
     configured()

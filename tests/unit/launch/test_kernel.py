@@ -342,3 +342,9 @@ def test_selected_device_is_that_threads(own_session: Session) -> None:
     kernel[1, 1]()
     first: Any = own_session.current_device(HOST)
     assert (len(second.launches), len(first.launches)) == (1, 2)
+
+
+def test_devices_are_told_by_numbers(own_session: Session) -> None:
+    with pytest.raises(ArgumentError, match="a device is told by its number, from 0 on, not by 'first'"):
+        own_session.select_device(HOST, "first")  # type: ignore[arg-type]
+    assert own_session.select_device(HOST, np.int64(1)) is own_session.select_device(HOST, 1)  # type: ignore[arg-type]
