@@ -62,8 +62,8 @@ class WeakLiteralTyping:
                 return weak_float()
             if type(val) is complex:
                 return weak_complex()
-            if type(val) is tuple and any(type(item) in (*_PYTHON_NUMBERS, tuple) for item in val):
-                return types.BaseTuple.from_types([self.resolve_value_type(item) for item in val])
+            if isinstance(val, tuple) and any(type(item) in _PYTHON_NUMBERS or isinstance(item, tuple) for item in val):
+                return types.BaseTuple.from_types([self.resolve_value_type(item) for item in val], type(val))
         return narrow_if_asked(super().resolve_value_type(val))
 
     def resolve_overload(self, key, cases, args, kws, **options):

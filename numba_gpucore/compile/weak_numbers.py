@@ -128,6 +128,18 @@ class FloatOfInteger(AbstractTemplate):
         return None
 
 
+@WEAK_TYPING.register_global(float)
+class FloatOfText(AbstractTemplate):
+    """float("inf") and its kin, which are literals to the program."""
+
+    metadata = MappingProxyType({"target": "gpucore"})
+
+    def generic(self, args, kws):
+        if len(args) == 1 and isinstance(args[0], types.StringLiteral) and active_flag("weak_literals"):
+            return typing.signature(weak_float(), *args)
+        return None
+
+
 _NARROW_REALS = (types.Integer, types.Boolean, WeakFloat)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import cmath
 import math
 import warnings
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,9 @@ QUARTER = 0.25
 ROTATION = 1j
 X = np.arange(4, dtype=F32)
 A, Z = 0.75, 1 + 2j
+Limits = namedtuple("Limits", ("low", "high", "steps"))
+Bounds = namedtuple("Bounds", ("low", "high"))
+LIMITS, BOUNDS = Limits(0.5, 2, (0.75, 3)), Bounds(1.5, 2.5)
 #: Level → options with which Python's floats are weak there.
 WEAK: dict[str, dict[str, bool]] = {"metal on cpu": {}, "metal double": {}, "ptxplus on cpu": {"weak_literals": True}}
 
@@ -99,6 +103,19 @@ def division(x, out, a, z):
     out[i] = x[i] + a % 0.5 + a // 0.3 + math.atan2(a, 1.0)
 
 
+def named_constants(x, out, a, z):
+    i = gpu.grid(1)
+    out[i] = LIMITS.low * x[i] + LIMITS.steps[0] + BOUNDS[i % 2] + BOUNDS.high
+
+
+def numbers_in_text(x, out, a, z):
+    i = gpu.grid(1)
+    least = float("inf")
+    for k in range(4):
+        least = min(least, x[k])
+    out[i] = least + (float("-inf") if x[i] > 2 else float("0.25"))
+
+
 ROOT = np.sqrt(F32(A))
 EXPECTED = {
     float_argument: X * F32(A) + F32(QUARTER),
@@ -110,6 +127,8 @@ EXPECTED = {
     variable_of_several_values: X * np.array([0.5, 0.5, A, 0.25], F32),
     complex_accumulator: np.full(4, X.sum()),
     tuples: F32(A) * X + F32(0.5) + F32(2),
+    named_constants: F32(0.5) * X + F32(0.75) + np.array([1.5, 2.5, 1.5, 2.5], F32) + F32(2.5),
+    numbers_in_text: np.array([0.25, 0.25, 0.25, -np.inf], F32),
     division: X + F32(0.25) + F32(2) + np.arctan(F32(A)),
 }
 
