@@ -64,6 +64,7 @@ from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
 from numba_gpucore.compile.typing.mixed_integers import are_mixed, word_of
+from numba_gpucore.compile.unaligned_fields import FieldTyping
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
@@ -78,7 +79,7 @@ _CLASSES_WITH_RULES = (BaseException, tuple, np.generic, types.Type)
 _TYPE_OF_OTHERS = typeof_impl.dispatch(object)
 
 
-class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, typing.BaseContext):
+class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
     def __init__(self, descriptor: DeviceDescriptor):
