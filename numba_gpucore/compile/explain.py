@@ -43,6 +43,8 @@ _SYMBOLS = {
 _ASSERTED_OPCODE = "CALL_FUNCTION_EX"
 #: What it says, without a place, of `raise … from …`, which is that opcode with two operands.
 _CHAINED = "Multiple argument raise"
+#: (name := value) in Python 3.10 and later ones: Numba keeps one of the two names of the value only.
+_OPCODES_OF_ASSIGNMENT_EXPRESSIONS = ("DUP_TOP", "COPY")
 #: What Numba adds to a reason: where it was at.
 _REASON_END = re.compile(r' During: | File "')
 _NO_IMPLEMENTATION = re.compile(
@@ -194,7 +196,7 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
     loc = getattr(error, "loc", None) or getattr(error, "lowered_line", None)
     for filename, line in [*_named_places(text), *([(loc.filename, loc.line)] if loc is not None else [])]:
         path = filename if filename.startswith("<") else os.path.abspath(filename)
-        if not is_library_file(path):
+        if line and not is_library_file(path):
             return path, line
     code = py_func.__code__
     names = re.findall(r"'(\w+)'", text) + ([text] if isinstance(error, KeyError) else [])
@@ -203,6 +205,8 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
         opcodes.append(_ASSERTED_OPCODE)
     if _CHAINED in text:
         opcodes.append("RAISE_VARARGS 2")
+    if "cannot be determined" in text:
+        opcodes += _OPCODES_OF_ASSIGNMENT_EXPRESSIONS
     line = _line_of(py_func, names, opcodes)
     return code.co_filename, line or code.co_firstlineno
 

@@ -249,3 +249,30 @@ def formats_with_percent(x):
 @wrong(F32)
 def formats_by_method(x):
     print("x is {}".format(x[0]))
+
+
+# -- what Numba's reading of bytecode does not take, and kernels in kernels
+
+
+@wrong(F32)
+def assignment_expression(x):
+    if (n := gpu.grid(1)) > 0:
+        x[n] = n
+
+
+@wrong(F32)
+def inner_function_with_keywords(x):
+    def scaled(value, factor):
+        return value * factor
+
+    x[0] = scaled(x[1], factor=2)
+
+
+@gpu.jit
+def launched(x):
+    x[0] = 1
+
+
+@wrong(F32)
+def launches_a_kernel(x):
+    launched[1, 1](x)
