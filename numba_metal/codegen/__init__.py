@@ -6,6 +6,7 @@ One module a step, in this order:
 legalize               inline and optimise; values named after Python variables (`name_hints`)
 ir_reader              LLVM assembly to records (`ir_types`)
 split_structs          pairs that compare-and-swap gives, as two values
+separate_spaces        pointers into one of two address spaces, as two pointers
 control_flow           dominators, loops
 memory_objects         which address space each pointer points into
 select_statements      which values get a statement
@@ -31,6 +32,7 @@ from numba_metal.codegen.ir_reader import read_module
 from numba_metal.codegen.ir_tokens import IRSyntaxError
 from numba_metal.codegen.legalize import legalize_module
 from numba_metal.codegen.print_kernel import print_kernel
+from numba_metal.codegen.separate_spaces import separate_spaces
 from numba_metal.codegen.split_structs import split_structs
 from numba_metal.driver.abi import (
     FACT_MATH_MODE,
@@ -57,7 +59,7 @@ class MetalCodegen:
         except IRSyntaxError as problem:
             fault = Fault(code.co_filename, code.co_firstlineno, f"cannot be written in MSL: {problem}")
             raise UnsupportedKernelError(job.request.py_func.__name__, [fault]) from problem
-        return print_kernel(split_structs(records), job, msl_version_of(job.request.arch))
+        return print_kernel(separate_spaces(split_structs(records)), job, msl_version_of(job.request.arch))
 
     def assemble(self, text: str, job: Job) -> bytes:
         """The text itself: Metal compiles it when it is loaded."""

@@ -218,6 +218,37 @@ def aligned_locals_across_barriers(x, out):
         out[i, k] = wide[k] + wider[k + 136]
 
 
+def halo(a, out):
+    """Neighbours from shared memory, at the tile's ends from device memory; one place of the two is written."""
+    tile, own = gpu.shared.array(16, float32), gpu.local.array(4, float32)
+    t, i = gpu.threadIdx.x, gpu.grid(1)
+    for k in range(4):
+        own[k] = k + a[0]
+    tile[t] = a[i] if i < a.size else 0
+    gpu.syncthreads()
+    if 0 < i < a.size - 1:
+        left = tile[t - 1] if t > 0 else a[i - 1]
+        right = tile[t + 1] if t < 15 else a[i + 1]
+        out[0, i] = left + 2 * right
+        out[1, i] = tile[15 - t] if t % 3 else own[t % 4]
+    gpu.syncthreads()
+    if i < a.size:
+        if t % 2:
+            tile[t] = 5
+        else:
+            out[2, i] = 5
+        out[2, i] += tile[t]
+
+
+def expect_halo(a, out):
+    wanted, i = out.copy(), np.arange(1, a.size - 1)
+    wanted[0, 1:-1] = a[:-2] + 2 * a[2:]
+    whole = np.append(a, np.zeros(-a.size % 16, np.float32)).reshape(-1, 16)[:, ::-1].ravel()
+    wanted[1, 1:-1] = np.where(i % 16 % 3, whole[i], i % 16 % 4 + a[0])
+    wanted[2] = 5 + np.where(np.arange(a.size) % 2, 0, a)
+    return {1: wanted}
+
+
 CASES = (
     Case(
         matmul_ragged,
@@ -280,6 +311,13 @@ CASES = (
             rng.integers(0, 2**40, 32),
         ),
         expect_cache_operators_elsewhere,
+    ),
+    Case(
+        halo,
+        lambda rng: (rng.integers(0, 99, 37).astype(np.float32), np.zeros((3, 37), np.float32)),
+        expect_halo,
+        grid=3,
+        block=16,
     ),
     Case(
         aligned_locals_across_barriers,
