@@ -89,6 +89,9 @@ class DeviceArray(Exchange):
     def __repr__(self) -> str:
         return f"<device array of shape {self.shape} and dtype {self.dtype} on {self.device.name}>"
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a device array can be neither pickled nor copied by copy.copy: take what copy_to_host() gives")
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of a 0-d device array")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import weakref
 from typing import Any
 
@@ -385,3 +387,9 @@ def test_orders_and_strides_that_make_no_sense(make: Any) -> None:
 def test_shapes_are_integers(shape: Any) -> None:
     with pytest.raises(TypeError, match="a shape is an integer or a tuple of integers, not "):
         ARRAYS.device_array(shape)
+
+
+@pytest.mark.parametrize("send", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_arrays_stay_on_their_device(send: Any) -> None:
+    with pytest.raises(TypeError, match="neither pickled nor copied"):
+        send(ARRAYS.device_array(3, np.float32))
