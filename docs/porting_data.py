@@ -141,11 +141,12 @@ DIFFERENCES: dict[str, str] = {
     "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; others are refused where called",
     "jit": "numba.cuda's options are taken; those that only NVIDIA's tools understand change nothing. `cache=True` "
     "keeps kernels in one folder by content, not in `__pycache__`. IndexError is raised for indices out of range where "
-    "the device checks them (the CPU device does unless `NUMBA_BOUNDSCHECK=0`)",
+    "the device checks them (the CPU device does unless `NUMBA_BOUNDSCHECK=0`). With `debug=True` functions of math "
+    "raise ValueError outside of their domains, as in Python",
     "declare_device": "links PTX, CUDA C++ and machine code on NVIDIA's GPUs; elsewhere its callers are refused",
     **dict.fromkeys(
         "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device".split(),
-        "in numba_ptxplus; numba_metal has `compile_msl`",
+        "in numba_ptxplus; numba_metal has `compile_msl`. A thread that throws only ends",
     ),
     "Kernel.stats": "lists of hits and of misses with their reasons; `cache_hits` and `cache_misses` count them",
     "Kernel.signatures": "argument types as records of ours, which print as Numba's",
