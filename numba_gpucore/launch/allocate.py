@@ -5,7 +5,7 @@ Names, arguments and defaults are numba.cuda's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import prod
 from typing import Any, TypeVar
@@ -148,9 +148,7 @@ class Allocator:
     @contextmanager
     def pinned(self, *arrays: np.ndarray) -> Iterator[None]:
         """Page-lock host arrays during a `with` block, where that makes copies faster. Raises ArgumentError."""
-        for array in arrays:
-            if not isinstance(array, np.ndarray):
-                raise ArgumentError(f"pinned() takes NumPy arrays, not {type(array).__name__}")
+        require_host_arrays("pinned", arrays)
         lock = getattr(default_session().current_device(self._platform), "page_lock", None)
         with ExitStack() as locks:
             for array in arrays:
@@ -167,6 +165,7 @@ class Allocator:
 
         The same memory where the device can use the host's, else copies that are brought back at the end.
         """
+        require_host_arrays("mapped", arylist)
         device = default_session().current_device(self._platform)
         shares = device.uses_host_memory
         views = [self._view_of_host(device, array) if shares else self.to_device(array, stream) for array in arylist]
@@ -212,6 +211,13 @@ def defer_cleanup() -> Iterator[None]:
 def is_cuda_array(obj: Any) -> bool:
     """True for objects that have `__cuda_array_interface__`."""
     return is_foreign_array(obj)
+
+
+def require_host_arrays(function: str, values: Sequence[Any]) -> None:
+    """Raise ArgumentError unless all values given to a function are NumPy arrays."""
+    for value in values:
+        if not isinstance(value, np.ndarray):
+            raise ArgumentError(f"{function}() takes NumPy arrays, not {type(value).__name__}")
 
 
 def check_shape(shape: Any) -> tuple[int, ...]:

@@ -21,6 +21,8 @@ def declare_device(
     into the kernel's, CUDA C++ needs nvcc, other code nvidia-nvjitlink. abi: "c", or "numba" for
     `int32 name(R* result, args...)`. Raises TypeError, OptionError, OSError.
     """
+    if not isinstance(name, str):
+        raise OptionError(f"a function of another compiler is declared by its name, not by {name!r}")
     if abi not in _ABIS:
         raise UnsupportedAbiError(f"Unsupported ABI: {abi}. It must be 'c' or 'numba'")
     if use_cooperative:

@@ -90,6 +90,8 @@ class Stream:
 
     def add_callback(self, callback: Callable[[Stream, int, Any], Any], arg: Any = None) -> None:
         """Call `callback(stream, status, arg)` after the work given so far; status is 0. It must not use the device."""
+        if not callable(callback):
+            raise TypeError(f"a callback is a function of stream, status and arg, not {callback!r}")
         self.call(lambda: callback(self, 0, arg))
 
     def async_done(self) -> asyncio.Future[Stream]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -96,6 +96,8 @@ def vectorize(platform: Platform, ftylist_or_function: Any = (), target: str = "
     _require_target(platform, target)
     if inspect.isfunction(ftylist_or_function):
         return UFuncBuilder(platform, ftylist_or_function, **_split_keywords(keywords)).build_ufunc()
+    if not isinstance(ftylist_or_function, Iterable):
+        raise OptionError(f"vectorize takes a function, a signature or a list of them, not {ftylist_or_function!r}")
     signatures = [ftylist_or_function] if isinstance(ftylist_or_function, str) else list(ftylist_or_function)
 
     def decorate(py_func: Callable[..., Any]) -> UFunc:

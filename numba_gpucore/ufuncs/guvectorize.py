@@ -175,7 +175,7 @@ class GUFunc:
         on = check_stream(stream)
         operands = Operands(self.platform, on)
         taken = [operands.take(value) for value in given]
-        outs = [None if one is None else operands.take(one) for one in outs]
+        outs = [None if one is None else operands.take_output(one) for one in outs]
         version = self._version_for(taken, outs)
         inputs = [self._convert(*one) for one in zip(taken, version.inputs, version.parameters, strict=False)]
         loop_shapes, cores = self.layout.split_shapes([shape_of(one) for one in inputs])

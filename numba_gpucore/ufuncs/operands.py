@@ -72,6 +72,14 @@ class Operands:
         array = np.asarray(value)
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
+    def take_output(self, value: Any) -> Any:
+        """The same for what results are written to. Raises TypeError for what would be written to in vain."""
+        if not (isinstance(value, np.ndarray) or is_on_device(value) or is_foreign_array(value)):
+            raise TypeError(f"results are written to arrays, not to {value!r}")
+        if isinstance(value, np.ndarray) and not value.dtype.isnative:
+            raise TypeError(f"results cannot be written to an array of {value.dtype}, whose bytes are in another order")
+        return self.take(value)
+
     def settle(self, value: Any) -> Any:
         """A number, a DeviceArray, or a host array that kernels can use in place: others are copied to the device."""
         if not isinstance(value, np.ndarray) or (self._works_in_place() and value.flags.behaved):

@@ -75,7 +75,7 @@ class Reduce:
                 return first
             res[:1] = first
             return None
-        target = operands.take(res)[:1] if res is not None else None
+        target = operands.take_output(res)[:1] if res is not None else None
         writes_there = target is not None and hasattr(target, "gpu_type_key") and target.dtype == values.dtype
         result: Any = target if writes_there else _open_dense(operands, 1, values.dtype)
         self._launch(operands, operands.on_device(values), first, result, on)

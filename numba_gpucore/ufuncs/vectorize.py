@@ -182,7 +182,7 @@ class UFunc:
         on = check_stream(stream)
         operands = Operands(self.platform, on)
         inputs = [operands.take(value) for value in inputs]
-        out = None if out is None else operands.take(out)
+        out = None if out is None else operands.take_output(out)
         version = self._version_for(inputs)
         shape = self._loop_shape(inputs, out, version)
         result = self._open_result(operands, shape, inputs, out, version)

@@ -215,6 +215,8 @@ def test_other_devices_refuse_foreign_functions_at_their_line(monkeypatch: pytes
 def test_what_cannot_be_declared_or_linked() -> None:
     with pytest.raises(TypeError, match="Return type must be provided"):
         gpu.declare_device("f", "(float32[:],)")
+    with pytest.raises(OptionError, match="is declared by its name, not by 3"):
+        gpu.declare_device(3, "int32(int32)")
     with pytest.raises(NotImplementedError, match="Unsupported ABI: fastcall"):
         gpu.declare_device("f", "void()", abi="fastcall")
     with pytest.raises(OptionError, match="code to link is told by its suffix"):

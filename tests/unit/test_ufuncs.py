@@ -11,6 +11,7 @@ import pytest
 
 import numba_metal
 import numba_ptxplus
+from numba_gpucore.base.errors import OptionError
 from numba_gpucore.ufuncs.core_layout import CoreLayout
 from numba_gpucore.ufuncs.declared import choose_signature
 from numba_gpucore.ufuncs.loops import Loop, memory_order, merge_axes
@@ -214,3 +215,31 @@ def test_numbas_own_decorators(target: str, setup: str, package: str, run_python
     program = NUMBA_DECORATORS.format(target=target, setup=setup)
     output = run_python("-c", program, NUMBA_METAL_DEVICE="cpu", NUMBA_PTXPLUS_DEVICE="cpu").stdout
     assert output == f"[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] [0.0, 3.0] [2.0, 5.0] <ufunc 'add' of {package}>\n"
+
+
+SWAPPED = np.dtype(np.float32).newbyteorder()
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (2, "results are written to arrays, not to 2"),
+        ([0.0], r"results are written to arrays, not to \[0\.0\]"),
+        (np.zeros(1, SWAPPED), "results cannot be written to an array of [<>]f4, whose bytes are in another order"),
+    ],
+    ids=["number", "list", "other order of bytes"],
+)
+def test_results_are_not_written_in_vain(out, message: str) -> None:
+    def add(a, b):
+        return a + b
+
+    x = np.ones(1, np.float32)
+    with pytest.raises(TypeError, match=message):
+        numba_metal.vectorize(["float32(float32, float32)"])(add)(x, x, out=out)
+    with pytest.raises(TypeError, match=message):
+        numba_metal.reduce(add)(x, res=out)
+
+
+def test_vectorize_takes_functions_and_signatures() -> None:
+    with pytest.raises(OptionError, match="vectorize takes a function, a signature or a list of them, not 3"):
+        numba_metal.vectorize(3)

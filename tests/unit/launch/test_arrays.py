@@ -361,7 +361,9 @@ def test_mapped_arrays_are_numpy_arrays() -> None:
 def test_pinned_block() -> None:
     with HOST_ARRAYS.pinned(np.zeros(3)):
         pass
-    with pytest.raises(ArgumentError, match="takes NumPy arrays, not list"), HOST_ARRAYS.pinned([1]):  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"pinned\(\) takes NumPy arrays, not list"), HOST_ARRAYS.pinned([1]):  # type: ignore[arg-type]
+        pass
+    with pytest.raises(ArgumentError, match=r"mapped\(\) takes NumPy arrays, not int"), HOST_ARRAYS.mapped(3):  # type: ignore[arg-type]
         pass
 
 

@@ -129,3 +129,8 @@ def test_bind(stream: Stream) -> None:
     bound = array.bind(stream)
     assert bound.stream is stream and bound[1:].stream is stream
     assert bound.memory is array.memory
+
+
+def test_a_callback_is_a_function(lazy_stream: Stream) -> None:
+    with pytest.raises(TypeError, match="a callback is a function of stream, status and arg, not 3"):
+        lazy_stream.add_callback(3)  # type: ignore[arg-type]
