@@ -1,6 +1,8 @@
-"""Lowering of complex powers. Numba's own call a C function; registered for each complex type, which wins over it.
+"""Lowering of complex and integer powers; registered for single types, which win over Numba's own.
 
-Powers of integers and floats need nothing: Numba multiplies, or calls `math.pow`, which lower.math has.
+Numba's complex powers call a C function. Its integer powers take `math.pow` for exponents beyond 2**16, whose floats
+saturate and, without float64, do not know odd exponents from even ones. Powers of floats need nothing: Numba
+multiplies, or calls `math.pow`, which lower.math has.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import operator
 
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import templates, types
-from numba_gpucore.runtime import complex_math
+from numba_gpucore.runtime import complex_math, integer_math
 
 
 def lower_complex_power(context, builder, sig, args):
@@ -21,6 +23,18 @@ def lower_complex_power(context, builder, sig, args):
     return context.compile_internal(builder, complex_math.power, inner, (*args, one, nan))
 
 
+def lower_integer_power(context, builder, sig, args):
+    type_ = sig.return_type
+    raises = context.error_model.raise_on_fp_zero_division
+    function = integer_math.power_or_raise if raises else integer_math.power
+    inner = templates.signature(type_, *sig.args, type_, type_)
+    least = -1 << (type_.bitwidth - 1)
+    constants = context.get_constant(type_, 1), context.get_constant(type_, least)
+    return context.compile_internal(builder, function, inner, (*args, *constants))
+
+
 for _function in (operator.pow, operator.ipow, pow):
     for _type in (types.complex64, types.complex128):
         lower(_function, _type, _type)(lower_complex_power)
+    for _type in (types.int64, types.uint64):
+        lower(_function, _type, _type)(lower_integer_power)

@@ -41,6 +41,7 @@ INTEGERS = {
     np.remainder: integers.lower_modulo,
     np.floor_divide: integers.lower_floor_divide,
     np.divmod: integers.lower_divmod,
+    np.power: power.lower_integer_power,
     np.left_shift: integers.lower_left_shift,
     np.right_shift: integers.lower_right_shift,
 }
