@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba.core.rewrites import Rewrite, register_rewrite
+from numba.core.rewrites import Rewrite, rewrite_registry
 
 import numba_ptxplus as gpu
 
@@ -12,7 +12,6 @@ launchconfig = gpu.launchconfig
 SEEN = []
 
 
-@register_rewrite("after-inference")
 class MarkSensitive(Rewrite):
     """Takes note of the launch that compiles a kernel named `sensitive`, and marks the kernel."""
 
@@ -26,6 +25,13 @@ class MarkSensitive(Rewrite):
         SEEN.append((launch.griddim, launch.blockdim, launch.sharedmem))
         launch.dispatcher.mark_launch_config_sensitive()
         return self.block
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While these tests run only: a program's rewrites are part of each key of its cache, also in other tests."""
+    registered = rewrite_registry.rewrites["after-inference"]
+    monkeypatch.setitem(rewrite_registry.rewrites, "after-inference", [*registered, MarkSensitive])
 
 
 def test_there_is_no_launch_outside_of_one() -> None:
