@@ -7,7 +7,8 @@ conditions on a thread's x, of which two kinds become bounds that are computed f
 * Guards: nearly every kernel begins with `if i < n`. Threads outside do nothing, so the loop need not visit them:
   `gpu.row_start`, `gpu.row_stop`.
 * Other comparisons, above all bounds checks: within `gpu.plain_start`, `gpu.plain_stop` all of them have the same
-  outcome. A second version of the thread's code, `gpu.run_plain_place`, takes it for granted.
+  outcome. A second version of the thread's code, `gpu.run_plain_place`, takes it for granted. (Not where threads have
+  loops of their own: these do not run in vectors.)
 
 Conditions that all threads of a row have in common, as those on y, bound rows too: all of one or nothing.
 """
@@ -29,11 +30,9 @@ from numba_gpucore.cpu.thread_text import (
     SYMBOL,
     ThreadText,
     X,
+    loop_headers,
     row_params,
 )
-
-#: Larger kernels are not built twice.
-MAX_PLAIN_DEFINITIONS = 2000
 
 _COMPARE = re.compile(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
 _METADATA = re.compile(r", ![\w.]+ !\w+")
@@ -77,7 +76,7 @@ def bound_rows(text: str) -> str:
     """Define what ir/flat.ll declares for this pass in a module's text."""
     thread = ThreadText.find(text)
     guards = list(dict.fromkeys(find_guards(thread)))
-    checks = list(_find_checks(thread, guards)) if len(thread.definitions) < MAX_PLAIN_DEFINITIONS else []
+    checks = [] if loop_headers(thread.blocks) else list(_find_checks(thread, guards))
     body = _settle(thread.body, guards)
     plain_body = _settle(body, checks) if checks else "  ret i32 %failure\n"
     plain = thread.head.replace(f"@{SYMBOL}(", f"@{PLAIN_SYMBOL}(") + plain_body + "}\n"

@@ -3,8 +3,8 @@
 A call or an atomic in a cold path keeps LLVM from vectorising (14.6 times slower on a compute-bound kernel), so:
 
 * Where threads that may throw are told by their x alone, they run apart from the others, one by one, and report
-  everything themselves. Nearly all kernels are so: what they can do wrong is to exceed an array. (Not in rounds of
-  grid-stride loops, where a thread that threw has further rounds.)
+  everything themselves. Nearly all kernels are so: what they can do wrong is to exceed an array.
+* So do threads with loops of their own or atomics, which do not run in vectors.
 * Else a throw only lowers the row's first failure, a minimum that LLVM vectorises, and that thread is run again after
   the launch to find the details (`replay`).
 """
@@ -17,7 +17,7 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import has_effect
 from numba_gpucore.cpu.definitions import read_ir
 from numba_gpucore.cpu.stride_rows import runs_rounds
-from numba_gpucore.cpu.thread_text import BOTH, BRANCH, EITHER, NOT, NOTE_THROW, PLAIN_SYMBOL, ThreadText
+from numba_gpucore.cpu.thread_text import BOTH, BRANCH, EITHER, NOT, NOTE_THROW, PLAIN_SYMBOL, ThreadText, loop_headers
 
 _CONSTANT = re.compile(r"^or i1 (true|false), false$")
 _CHOICE = re.compile(r"^select i1 [^,]+, i64 ")
@@ -32,6 +32,9 @@ _SCALAR_LOOP = """
 !9001 = !{!"llvm.loop.vectorize.enable", i1 false}
 !9002 = !{!"llvm.loop.unroll.disable"}
 """
+#: What a report tells (base.mailbox): the numbers and how many threads threw, or the numbers only, since a thread that
+#: threw may have further rounds.
+_ALL, _FIRST_OF_ROUNDS = 1, 3
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
     every, plain = ThreadText.find(text), ThreadText.find(text, PLAIN_SYMBOL)
     is_apart = _are_apart(every, plain)
     throws = any(map((plain if is_apart else every).throws, _live_blocks(plain if is_apart else every)))
-    reports = always_reports or (not throws and not runs_rounds(text))
+    reports = always_reports or not throws or bool(loop_headers(every.blocks))
     if is_apart:
         text = _LOOP_END.sub(r"\1, !llvm.loop !9000", text) + _SCALAR_LOOP
-    text = _DECLARATION.sub("", text) + read_ir("throw_report" if reports else "throw_first")
+    definition = read_ir("throw_report" if reports else "throw_first")
+    details = _FIRST_OF_ROUNDS if runs_rounds(text) else _ALL
+    text = _DECLARATION.sub("", text) + definition.replace("i32 DETAILS", f"i32 {details}")
     return SettledProgram(text, not reports)
 
 

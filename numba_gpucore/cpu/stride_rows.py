@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
-from numba_gpucore.cpu.thread_text import FAILURE, ThreadText, X, row_params
+from numba_gpucore.cpu.thread_text import FAILURE, NOTE_THROW, ThreadText, X, row_params
 
 _DECLARATION = re.compile(
     r"^declare i64 @gpu\.stride_(length|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
@@ -38,6 +38,7 @@ _NOT_ZERO = re.compile(r"^icmp ne i64 (%\S+), 0$")
 _SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
 
 
+_THROW = re.compile(rf"^(?:tail )?call i32 @{re.escape(NOTE_THROW)}\(")
 _NO_ROUNDS = re.compile(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
 
 
@@ -141,9 +142,10 @@ def _is_all(thread: ThreadText, loop: GridStrideLoop) -> bool:
 
 
 def _looks_at_nothing_else(thread: ThreadText, loop: GridStrideLoop, guards: set[str]) -> bool:
-    """x, the distance to go and the rounds, which change from round to round, must matter for nothing but the loop."""
+    """x, the distance to go and the rounds, which change from round to round, must matter for nothing but the loop, and
+    for reports, which know of rounds."""
     users = {
-        X: {loop.index, loop.distance} | guards,
+        X: {loop.index, loop.distance} | guards | thread.defined_by(_THROW),
         loop.distance: guards | thread.defined_by(_QUOTIENT) | thread.defined_by(_REMAINDER),
         loop.rounds: {loop.counter} | thread.defined_by(_SOME_ROUNDS),
         loop.counter: thread.defined_by(_ROUNDS_LEFT) | thread.defined_by(_COUNT_DOWN),

@@ -109,7 +109,9 @@ row.report:
   ; The thread's own x, not that of its round.
   %failed.x = add i64 %x.first, %failed.place.wide
   %site = and i32 %row.failure, 4095
-  call void @gpu.report(ptr %launch, i64 %failed.x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 0, i64 0, i64 0, i64 0, i64 0)
+  %failed.strides = icmp ne i64 %stride.length, 0
+  %details = select i1 %failed.strides, i32 2, i32 0
+  call void @gpu.report(ptr %launch, i64 %failed.x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 %details, i64 0, i64 0, i64 0, i64 0)
   br label %round.end
 
 round.end:

@@ -32,14 +32,19 @@ exit:
   ret void
 }
 
-; Claim the mailbox for a thread that threw; every thrower counts. `x` is the thread's x in the whole grid. The lock
+; Claim the mailbox for a thread that threw; every thrower counts. `x` is the thread's x in the whole grid, or that of
+; one of its rounds of a grid-stride loop: bit 1 of `details` says so, and that the same thread may throw again. The lock
 ; becomes 2 when all fields are written, since the host may look while other blocks are still running. Takes numbers
 ; only: a pointer to the running block's record would keep that out of registers.
 define void @gpu.report(ptr %launch, i64 %x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 %details, i64 %n0, i64 %n1, i64 %n2, i64 %n3) noinline optnone cold {
 entry:
   %mailbox.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 4
   %mailbox = load ptr, ptr %mailbox.at
-  %count = atomicrmw add ptr %mailbox, i32 1 monotonic
+  %rounds = and i32 %details, 2
+  %once = icmp ne i32 %rounds, 0
+  %more = select i1 %once, i32 0, i32 1
+  %count = atomicrmw add ptr %mailbox, i32 %more monotonic
+  %one = atomicrmw umax ptr %mailbox, i32 1 monotonic
   %lock = getelementptr i8, ptr %mailbox, i64 4
   %claim = cmpxchg ptr %lock, i32 0, i32 1 acquire monotonic
   %won = extractvalue { i32, i1 } %claim, 1
@@ -47,8 +52,12 @@ entry:
 write:
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
   %width.wide = zext i32 %width to i64
-  %bx.wide = udiv i64 %x, %width.wide
-  %tx.wide = urem i64 %x, %width.wide
+  %grid.width = call i32 @gpu.grid_extent(ptr %launch, i32 0)
+  %grid.width.wide = zext i32 %grid.width to i64
+  %size = mul nuw nsw i64 %grid.width.wide, %width.wide
+  %own.x = urem i64 %x, %size
+  %bx.wide = udiv i64 %own.x, %width.wide
+  %tx.wide = urem i64 %own.x, %width.wide
   %bx = trunc i64 %bx.wide to i32
   %tx = trunc i64 %tx.wide to i32
   %program.from = getelementptr %gpu.launch, ptr %launch, i32 0, i32 5
@@ -86,4 +95,5 @@ exit:
 }
 
 declare i32 @gpu.block_extent(ptr, i32)
+declare i32 @gpu.grid_extent(ptr, i32)
 declare i64 @llvm.umin.i64(i64, i64)
