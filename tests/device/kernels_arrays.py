@@ -148,43 +148,6 @@ def expect_whole_expressions(x, y, out):
     return {2: wanted}
 
 
-ODD_PLACES = np.dtype(
-    [("u", np.uint8), ("v", np.int64), ("b", np.float32, (3,)), ("z", np.complex64), ("h", np.float16, (2, 2))]
-)
-
-
-def packed_fields(records, out):
-    """Numbers and arrays at odd addresses: GPUs fault on plain loads of them."""
-    i = gpu.grid(1)
-    record = records[i]
-    out[0, i] = records["v"][i] + records.v[i] + record.v
-    out[1, i] = record.b[1] + record["b"][2] + records[i].b[:2][1] + records["b"][i, 0] + records.b[i][2]
-    out[2, i] = record.z.real + records["z"][i].imag + records.z[i].real
-    out[3, i] = record.h[1, 0] + record.h[0][1]
-    record.b[0] = 5
-    record["h"][1, 1] = 7
-    records["v"][i] = 9
-    records.z[i] = 3
-    record.b[1:] = record.b[:2]
-
-
-def make_packed_fields(rng):
-    records = np.zeros(4, ODD_PLACES)
-    records["v"] = rng.integers(0, 1000, 4)
-    records["b"], records["h"] = rng.integers(0, 9, (4, 3)), rng.integers(0, 9, (4, 2, 2))
-    records["z"] = [1 + 2j, 3 - 1j, 0, 4j]
-    return records, np.zeros((4, 4), np.float32)
-
-
-def expect_packed_fields(records, out):
-    b, z, h = records["b"], records["z"], records["h"]
-    rows = [3 * records["v"], 2 * b[:, 1] + 2 * b[:, 2] + b[:, 0], 2 * z.real + z.imag, h[:, 1, 0] + h[:, 0, 1]]
-    wanted = records.copy()
-    wanted["b"] = np.stack([np.full(4, 5), np.full(4, 5), b[:, 1]], axis=1)
-    wanted["h"][:, 1, 1], wanted["v"], wanted["z"] = 7, 9, 3
-    return {0: wanted, 1: np.stack(rows)}
-
-
 def single_columns(x, y):
     """Axes along which there is one item, whose strides say nothing: the destination is the operand all the same."""
     i = gpu.grid(1)
@@ -361,7 +324,6 @@ CASES = (
         ),
         expect_whole_expressions,
     ),
-    Case(packed_fields, make_packed_fields, expect_packed_fields, block=4),
     Case(
         single_columns,
         lambda rng: (rng.integers(0, 99, (5, 1)), rng.integers(0, 99, (5, 1, 3))),
