@@ -32,7 +32,7 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     text = name_plainly(str(thread))
     rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
     program = builder.inline_all([rows.text], visible=_ROW_SYMBOLS)
-    builder.optimize(program, copies_loops=not _is_large_with_loops(text))
+    builder.optimize(program, copies_loops=not _is_large_with_loops(rows.text))
     program = builder.finish(program, shape)
     replay = build_replay(builder, text) if rows.needs_replay else None
     if replay is not None:

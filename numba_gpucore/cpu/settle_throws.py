@@ -50,7 +50,8 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
     threads come there. `always_reports`: nothing is vectorised anyway."""
     every, plain = ThreadText.find(text), ThreadText.find(text, PLAIN_SYMBOL)
     is_apart = _are_apart(every, plain)
-    throws = any(map((plain if is_apart else every).throws, _live_blocks(plain if is_apart else every)))
+    thread = plain if is_apart else every
+    throws = any(map(thread.throws, _live_blocks(thread)))
     reports = always_reports or not throws or bool(loop_headers(every.blocks))
     if is_apart:
         text = _LOOP_END.sub(r"\1, !llvm.loop !9000", text) + _SCALAR_LOOP
