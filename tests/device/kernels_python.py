@@ -174,6 +174,14 @@ def enums(colour, level, out):
     out[i] += 1000 * level + Level.LOW
 
 
+def enums_among_floats(x, out):
+    i = gpu.grid(1)
+    out[0, i] = Level.LOW
+    out[1, i] = Level.HIGH * x[i] + Level.LOW
+    out[2, i] = x[i] > Level.LOW
+    out[3, i] = (Level.LOW, Level.HIGH)[i % 2]
+
+
 def none_argument(x, bias, out):
     i = gpu.grid(1)
     if bias is None:
@@ -264,6 +272,12 @@ def of(n):
 
 CASES = (
     Case(loops, lambda _rng: (of(32),), expect_loops),
+    Case(
+        enums_among_floats,
+        lambda _rng: (np.array([2.5, 3, 4.5, -1], np.float32), np.zeros((4, 4), np.float32)),
+        lambda x, out: {1: np.stack([np.full(4, 3), 7 * x + 3, x > 3, [3, 7, 3, 7]])},
+        block=4,
+    ),
     Case(
         items_of_several_numbers,
         lambda rng: (
