@@ -1,0 +1,159 @@
+"""`python -m numba_metal cache …`, on a module with one declared signature."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numba
+import pytest
+
+from numba_gpucore.base.errors import CacheWarning
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.warm.command import main
+
+if TYPE_CHECKING:
+    from tests.unit.warm_commands import Act
+
+pytest_plugins = ["tests.unit.warm_commands"]
+
+
+def test_verify_tells_a_miss_from_a_hit_and_keeps_nothing(act: Act, tmp_path: Path) -> None:
+    for _ in range(2):
+        status, output = act("cache verify kernels")
+        assert status == 1
+        assert "miss: kernels:scale(" in output and "0 found, 1 missing" in output
+    assert act("import kernels")[0] == 0
+    assert act("cache verify kernels") == (0, "1 found, 0 missing\n")
+
+
+def test_verify_tells_what_is_wrong_with_a_module_and_goes_on(act: Act) -> None:
+    assert act("import kernels")[0] == 0
+    status, output = act("cache verify nowhere kernels:missing kernels")
+    assert status == 1
+    assert "nowhere: ModuleNotFoundError: No module named 'nowhere'\n" in output
+    assert "kernels:missing: ValueError: kernels has no kernel 'missing'; its kernels are: scale\n" in output
+    assert "1 found, 0 missing\n" in output
+
+
+def test_list_of_a_package_that_is_not_there(act: Act) -> None:
+    assert act("cache list nowhere") == (1, "numba_metal: there is no package nowhere\n")
+
+
+def test_entries_are_listed_carried_and_deleted(act: Act, tmp_path: Path) -> None:
+    assert act("import kernels")[0] == 0
+    assert act("cache verify kernels:scale") == (0, "1 found, 0 missing\n")
+    status, listing = act("cache list")
+    assert status == 0 and listing.count("\n") == 1 and "scale(" in listing and " cpu " in listing
+    assert act("cache export entries.tar")[1] == "wrote 1 entries to entries.tar\n"
+    status, output = act("cache import entries.tar", cache="other")
+    assert status == 0 and output.startswith("took 1 entries into ")
+    assert act("cache verify kernels", cache="other") == (0, "1 found, 0 missing\n")
+    assert act("cache clear")[1].startswith("deleted 1 entries of ")
+    assert act("cache list") == (0, "")
+
+
+def _write_archive(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def test_import_refuses_what_is_no_whole_entry_of_that_name(act: Act, tmp_path: Path) -> None:
+    assert act("import kernels")[0] == 0
+    (entry,) = (tmp_path / "cache").glob("*.gpukernel")
+    data = entry.read_bytes()
+    flipped = data[:-1] + bytes([data[-1] ^ 1])
+    foreign = {entry.name: flipped, f"../{entry.name}": data, "f" * 40 + ".gpukernel": data, "readme": b"text"}
+    _write_archive(tmp_path / "foreign.tar", foreign)
+    status, output = act("cache import foreign.tar", cache="other")
+    assert status == 1
+    assert output.count("refused: ") == len(foreign) and "took 0 entries" in output
+    assert not list(tmp_path.glob("other/*")) and not (tmp_path / entry.name).exists()
+
+
+def test_each_decision_is_explained(act: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
+    first = act("import kernels")[1]
+    (entry,) = (tmp_path / "cache").glob("*.gpukernel")
+    what = "[cache] scale(array(float32, 1d, C), float32): "
+    assert first == f"{what}compiled: not in the cache\n{what}kept in {entry}\n"
+    assert act("import kernels")[1] == f"{what}found in {entry}\n"
+    entry.chmod(0o666)
+    with pytest.warns(CacheWarning, match="can be written by others"):
+        third = act("import kernels")[1]
+    assert f"{what}compiled: {entry} can be written by others; kernels are machine code, so it is ignored\n" in third
+
+
+def test_implementations_are_listed_carried_and_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `warm` without a module makes them; here three texts, one of which is cut off."""
+
+    def act_here(*arguments: str, folder: str = "cache") -> tuple[int, str]:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / folder))
+        status = main("numba_metal", ["cache", *arguments])
+        output = capsys.readouterr()
+        return status, output.out + output.err
+
+    cache = DiskCache(str(tmp_path / "cache"))
+    store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
+    for name in ("sum", "max", "min"):
+        store.keep(name, f"text of {name}")
+    damaged = Path(cache.overloads()[0])
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    status, listing = act_here("list")
+    assert status == 1
+    assert f"{damaged.name} is damaged: it is not what was stored" in listing
+    assert "2 implementations of Numba's functions  made with " in listing and f"numba {numba.__version__}" in listing
+    archive = str(tmp_path / "all.tar")
+    assert act_here("export", archive) == (0, f"wrote 2 entries to {archive}\n")
+    status, output = act_here("import", archive, folder="other")
+    assert (status, output) == (0, f"took 2 entries into {tmp_path / 'other'}\n")
+    other = OverloadFiles((DiskCache(str(tmp_path / "other")),), own_source=lambda: "source")
+    assert sorted(filter(None, map(other.find, ("sum", "max", "min")))) == sorted(
+        filter(None, map(store.find, ("sum", "max", "min")))
+    )
+    assert act_here("clear") == (0, f"deleted 3 entries of {cache.folder}\n")
+    assert list(Path(cache.folder).iterdir()) == []
+
+
+def test_import_of_what_is_no_archive(act: Act, tmp_path: Path) -> None:
+    (tmp_path / "text.tar").write_text("no archive" * 200)
+    status, output = act("cache import text.tar")
+    assert status == 1
+    assert output.startswith("numba_metal: text.tar is not an archive of cache entries")
+
+
+@pytest.mark.parametrize("line", ["cache list", "cache clear", "cache export all.tar", "warm"])
+def test_a_folder_that_cannot_be_used_is_told(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.chdir(tmp_path)
+    assert main("numba_metal", line.split()) == 1
+    assert f"{tmp_path / 'file'}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_archive_is_whole_or_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    OverloadFiles((DiskCache(str(tmp_path / "cache")),), own_source=lambda: "source", keeps=True).keep("sum", "text")
+    archive = tmp_path / "all.tar"
+    archive.write_text("of last week")
+    monkeypatch.setattr(tarfile.TarFile, "addfile", full)
+    assert main("numba_metal", ["cache", "export", str(archive)]) == 1
+    assert f"{archive} cannot be written: No space left on device" in capsys.readouterr().err
+    assert archive.read_text() == "of last week"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.tar", "cache"]
