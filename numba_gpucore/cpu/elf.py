@@ -15,6 +15,8 @@ _IDENTITY = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 _SYMBOL_TABLE = 2
 #: Section of symbols that the object expects from elsewhere.
 UNDEFINED = 0
+#: What reading a damaged object raises, here and in what builds on this.
+DAMAGE_ERRORS = (struct.error, ValueError, LookupError, OverflowError)
 
 
 class Section(NamedTuple):
@@ -50,7 +52,7 @@ def is_elf64(data: bytes) -> bool:
 
 
 def read_elf(data: bytes) -> ElfObject:
-    """Raises struct.error, ValueError or IndexError for an object that is damaged."""
+    """Raises one of DAMAGE_ERRORS for an object that is damaged."""
     _identity, kind, machine, _version, _entry, _programs, offset, *rest = _HEADER.unpack_from(data)
     _flags, _header_nbytes, _program_nbytes, _n_programs, entry_nbytes, count, names = rest
     rows = [_SECTION.unpack_from(data, offset + i * entry_nbytes) for i in range(count)]

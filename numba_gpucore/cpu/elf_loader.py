@@ -14,7 +14,7 @@ import struct
 import sys
 from typing import NamedTuple
 
-from numba_gpucore.cpu.elf import UNDEFINED, Section, Symbol, is_elf64, read_elf
+from numba_gpucore.cpu.elf import DAMAGE_ERRORS, UNDEFINED, Section, Symbol, is_elf64, read_elf
 from numba_gpucore.cpu.launch_record import round_up
 
 _RELOCATION = struct.Struct("<QQq")
@@ -48,7 +48,7 @@ def link_elf(data: bytes) -> LinkedObject | None:
         return None
     try:
         return _Linker(data).link()
-    except (_NotExpected, struct.error, ValueError, IndexError, OSError):
+    except (_NotExpected, OSError, *DAMAGE_ERRORS):
         return None
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.cpu.elf import DAMAGE_ERRORS
 from numba_gpucore.cpu.object_symbols import undefined_symbols
 
 #: What MCJIT supplies itself.
@@ -24,7 +24,7 @@ def link_by_mcjit(artifact: Artifact) -> Any:
     llvm.initialize_native_asmprinter()
     try:
         needed = undefined_symbols(artifact.code)
-    except (ValueError, IndexError, struct.error) as error:
+    except DAMAGE_ERRORS as error:
         raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' is damaged: {error}") from error
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine()
     # Making an engine is what opens the process's own symbols for `address_of_symbol`.

@@ -23,8 +23,8 @@ _COFF_EXTERNAL = 2
 
 
 def undefined_symbols(data: bytes) -> tuple[str, ...]:
-    """Names as C spells them, sorted. Raises ValueError for what is no 64-bit little-endian object, and ValueError,
-    IndexError or struct.error for one that is damaged."""
+    """Names as C spells them, sorted. Raises ValueError for what is no 64-bit little-endian object, and one of
+    elf.DAMAGE_ERRORS for one that is damaged."""
     if is_elf64(data):
         names = [symbol.name for symbol in read_elf(data).symbols if symbol.section == UNDEFINED and symbol.name]
     elif data[:4] == _MACHO64_MAGIC.to_bytes(4, "little"):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 
 import llvmlite.binding as llvm
 import pytest
 
+from numba_gpucore.cpu.elf import DAMAGE_ERRORS
 from numba_gpucore.cpu.elf_loader import link_elf
+from numba_gpucore.cpu.object_symbols import undefined_symbols
 
 if sys.platform != "linux" or "x86_64" not in llvm.get_process_triple():
     pytest.skip("links objects of x86-64 Linux only", allow_module_level=True)
@@ -104,3 +107,16 @@ def test_damaged_objects_are_left_to_mcjit() -> None:
     assert link_elf(data[:40]) is None
     assert link_elf(data[: len(data) // 2]) is None
     assert link_elf(b"\xcf\xfa\xed\xfe" + data[4:]) is None
+
+
+def test_every_word_of_an_object_may_be_damaged() -> None:
+    """Whatever a word of a header or table says, it is known errors that tell of it."""
+    data = assemble(TEXT)
+    refused = 0
+    for at in range(8, len(data) - 7, 4):
+        for word in (2**64 - 1, 2**63 - 1, 0):
+            damaged = data[:at] + word.to_bytes(8, "little") + data[at + 8 :]
+            refused += link_elf(damaged) is None
+            with contextlib.suppress(*DAMAGE_ERRORS):
+                undefined_symbols(damaged)
+    assert refused > 100
