@@ -1,7 +1,7 @@
 """What a throwing thread leaves for the host. Before: `gpu.throw` on the device. After: `launch.raising`.
 
-One mailbox a device, in memory that the host can read. The first thrower claims it by an atomic exchange of `lock`
-and writes the rest; every thrower adds one to `count`. Little-endian:
+One mailbox a stream (`channels`), in memory that the host can read. The first thrower claims it by an atomic exchange
+of `lock` and writes the rest; every thrower adds one to `count`. Little-endian:
 
 ======  ======  =============================================================================
 offset  type    field

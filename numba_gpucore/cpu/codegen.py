@@ -54,7 +54,7 @@ class CpuCodegen:
         return add_lines(text, job) if job.request.options.wants_lines else text
 
     def assemble(self, text: str, job: Job) -> bytes:
-        """A relocatable object of the host's format."""
+        """A relocatable object in the format of the architecture's system. Raises ToolchainError."""
         try:
             module = llvm.parse_assembly(text)
             module.verify()

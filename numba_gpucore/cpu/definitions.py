@@ -1,4 +1,4 @@
-"""LLVM assembly that defines the neutral intrinsics on a CPU. Before: ir/*.ll. After: legalize links it.
+"""LLVM assembly that defines the neutral intrinsics on a CPU. Before: ir/*.ll. After: program links it.
 
 What is the same for every kernel is written down in ir/*.ll. Here comes what varies: one function for each axis and
 width, shared arrays at their offsets, exception sites at their indices, the kernel's parameters.

@@ -1,4 +1,4 @@
-"""What native code gets to know about a launch. Before: Device.launch. After: `gpu.work` in ir/launch.ll.
+"""What native code gets to know about a launch. Before: Device.launch. After: `gpu.work` in ir/work.ll.
 
 The fields are those of %gpu.launch in ir/records.ll, in its order; tests hold the two together.
 """

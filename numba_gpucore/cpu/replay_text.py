@@ -1,4 +1,4 @@
-"""Make the code of one thread harmless to run again. Before: replay builds it. After: replay links it into the program.
+"""Make the code of one thread harmless to run again. Before: flat_program simplifies it. After: replay.
 
 llvmlite cannot change instructions, so this works on LLVM assembly whose values all have names.
 """

@@ -69,7 +69,7 @@ exit:
 }
 
 ; Run the thread at `x` in the grid, the `place`-th of its row; `bx`, `tx` only count where rows are of one block.
-; Returns the row's first failure so far. The records are allocas that SROA removes. replay.py passes `numbers`.
+; Returns the row's first failure so far. The records are allocas that SROA removes. replay.ll passes `numbers`.
 define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, ptr %numbers, %gpu.params %params) {
 entry:
   %thread = alloca %gpu.thread

@@ -20,9 +20,10 @@
 %gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, ptr, ptr, [2 x i32], [2 x i32], i32 }
 
 ; One thread, what device IR calls its context: 0 %gpu.block, 1 thread index, 2 number in the block (flat programs:
-; place in its row), 3 continuation. In coroutine programs its frame follows.
+; place in its row), 3 continuation (flat programs: where replay.ll keeps a throw). In coroutine programs its frame
+; follows.
 %gpu.thread = type { ptr, [3 x i32], i32, ptr }
 
-; One warp's lanes: 0 key, 1 value, 2 sent value, 3 lanes met, 4 those of them with a non-zero value, 
+; One warp's lanes: 0 key, 1 value, 2 sent value, 3 lanes met, 4 those of them with a non-zero value,
 ;   5 living lanes, 6 lanes to resume
 %gpu.warp = type { [32 x i64], [32 x i64], [32 x i64], [32 x i32], [32 x i32], i32, i32, [14 x i32] }
