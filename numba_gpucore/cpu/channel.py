@@ -9,7 +9,10 @@ from numba_gpucore.base.channels import NO_THROWS
 from numba_gpucore.base.mailbox import DETAILS_OFFSET, MAILBOX_NBYTES, NUMBERS_OFFSET, ThrowReport, read_mailbox
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 
+#: The lock of a complete report.
 _WRITTEN = 2
+#: Details of a report whose numbers were found later: others may have thrown, too.
+_COMPLETED = b"\3"
 
 
 class CpuChannel:
@@ -21,7 +24,7 @@ class CpuChannel:
         self.lock = threading.Lock()
 
     def has_report(self) -> bool:
-        return self._buffer[4] == b"\2"  # the mailbox's lock: the report is complete
+        return self._buffer[4][0] == _WRITTEN
 
     def report(self) -> ThrowReport | None:
         return read_mailbox(self._bytes())
@@ -29,7 +32,7 @@ class CpuChannel:
     def add_numbers(self, numbers: bytes) -> None:
         """Complete a report that only tells site and thread."""
         ctypes.memmove(self.address + NUMBERS_OFFSET, numbers, len(numbers))
-        ctypes.memmove(self.address + DETAILS_OFFSET, b"\3", 1)
+        ctypes.memmove(self.address + DETAILS_OFFSET, _COMPLETED, len(_COMPLETED))
 
     def take_mailbox(self) -> bytes:
         with self.lock:

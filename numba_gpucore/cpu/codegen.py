@@ -17,9 +17,9 @@ from numba_gpucore.cpu.debug_lines import add_lines
 from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
+from numba_gpucore.cpu.loader import replay_symbol
 from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.program import ProgramBuilder, optimization_level
-from numba_gpucore.cpu.replay import replay_symbol
 from numba_gpucore.cpu.shape import choose_shape
 
 _ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")

@@ -22,6 +22,11 @@ _REPLAY = ctypes.CFUNCTYPE(
 )
 
 
+def replay_symbol(entry: str) -> str:
+    """What an object calls the function that runs one thread again."""
+    return f"{entry}.replay"
+
+
 @dataclass(frozen=True)
 class LoadedObject:
     """Both may be called as long as this object lives. replay: runs one thread again (ir/replay.ll); None in programs
@@ -38,7 +43,7 @@ def load_object(artifact: Artifact) -> LoadedObject:
     address = address_of(artifact.entry)
     if not address:
         raise ToolchainError(f"the object of kernel '{artifact.kernel_name}' does not define '{artifact.entry}'")
-    replay_address = address_of(f"{artifact.entry}.replay") if artifact.fact("replays") else 0
+    replay_address = address_of(replay_symbol(artifact.entry)) if artifact.fact("replays") else 0
     return LoadedObject(_WORK(address), _REPLAY(replay_address) if replay_address else None, memory)
 
 

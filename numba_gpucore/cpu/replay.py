@@ -11,6 +11,7 @@ import re
 import llvmlite.binding as llvm
 
 from numba_gpucore.cpu.definitions import read_ir, write_out_records
+from numba_gpucore.cpu.loader import replay_symbol
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.replay_text import NotReplayable, make_harmless
 from numba_gpucore.cpu.thread_text import NOTE_THROW, ThreadText
@@ -19,11 +20,6 @@ from numba_gpucore.cpu.thread_text import NOTE_THROW, ThreadText
 REPLAY_NEEDS = frozenset({"gpu.load_params", "gpu.block_extent"})
 _REPLAY, _KEEP_THROW = "gpu.replay", "gpu.keep_throw"
 _PARAMS = re.compile(r", \{(.*)\} %params\)")
-
-
-def replay_symbol(entry: str) -> str:
-    """What the object calls the function that runs one thread again."""
-    return f"{entry}.replay"
 
 
 def build_replay(builder: ProgramBuilder, text: str) -> llvm.ModuleRef | None:

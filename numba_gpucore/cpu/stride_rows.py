@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
-from numba_gpucore.cpu.thread_text import FAILURE, NOTE_THROW, ThreadText, X, row_params
+from numba_gpucore.cpu.thread_text import BRANCH, FAILURE, NOTE_THROW, ThreadText, X, row_params
 
 _DECLARATION = re.compile(
     r"^declare i64 @gpu\.stride_(length|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
@@ -25,7 +25,6 @@ _ADD = re.compile(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
 _DISTANCE = re.compile(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
 #: The size of the grid: a product of extents, which cannot overflow.
 _STRIDE = re.compile(r"^mul nuw nsw i64 %\S+, %\S+$")
-_BACK_EDGE = re.compile(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
 _BELOW = re.compile(r"^icmp (?:samesign )?[su]lt i64 (\S+), (\S+)$")
 _ROUNDS_LEFT = re.compile(r"^icmp (?:samesign )?[su]gt i64 (%\S+), 1$")
 _SOME_ROUNDS = re.compile(r"^icmp (?:samesign )?(?:[su]gt|ne) i64 (%\S+), 0$")
@@ -34,12 +33,10 @@ _QUOTIENT = re.compile(r"^[su]div i64 (\S+), (\S+)$")
 _REMAINDER = re.compile(r"^[su]rem i64 (\S+), (\S+)$")
 _WIDENED = re.compile(r"^zext i1 (%\S+) to i64$")
 _NOT_ZERO = re.compile(r"^icmp ne i64 (%\S+), 0$")
-#: Guards that say `x < stop`.
-_SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
-
-
 _THROW = re.compile(rf"^(?:tail )?call i32 @{re.escape(NOTE_THROW)}\(")
 _NO_ROUNDS = re.compile(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
+#: Guards that say `x < stop`.
+_SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def _read_loop(thread: ThreadText, header: str) -> GridStrideLoop | None:
     entry, latch = sorted(phis[index], key=lambda source: phis[index][source] != X)
     following = phis[index][latch]
     step = thread.operands(following, _ADD)
-    branch = _BACK_EDGE.match(thread.blocks[latch][-1])
+    branch = BRANCH.match(thread.blocks[latch][-1])
     if index not in step or branch is None or branch.group(2) != header:
         return None
     length = step[1] if step[0] == index else step[0]
