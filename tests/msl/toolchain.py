@@ -1,11 +1,13 @@
 """Finds a clang that reads C++ for OpenCL, and drives it. Before: nothing. After: checker.py, library.py.
 
 Two installs give the same front end, clang 22: Debian's clang-22, or the wheel `ziglang` of the test extra, which needs
-no root. What clang makes is kept in a folder of the user's, by a digest of everything that went in.
+no root. What clang makes is kept in a folder of the user's, by a digest of everything that went in, as far as there is
+room: what was not used for longest goes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -15,12 +17,17 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 T = TypeVar("T")
+#: What is kept at most: more than all tests of a checkout make.
+CACHE_NBYTES = 256 << 20
+#: What was used so recently stays, since a process may be about to load it.
+_IN_USE_S = 600
 FOLDER = Path(__file__).parent
 INCLUDE = FOLDER / "include"
 RUNTIME = FOLDER / "runtime"
@@ -104,7 +111,7 @@ class Toolchain:
         # the digest tells versions of the headers apart: times of files must not, which every checkout changes
         make = [*flags, "-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", str(header)]
         path = self.cache / f"shim-{self.digest(*make)}.pch"
-        if not path.exists():
+        if not _is_kept(path):
             temporary = _temporary(path)
             self.run([*make, "-o", str(temporary)])
             temporary.rename(path)
@@ -121,7 +128,7 @@ class Toolchain:
     def kept_report(self, digest: str, make: Callable[[], T]) -> T:
         """What `make` gives, pickled in the cache under `digest`; from there where it was made before."""
         path = self.cache / f"report-{digest}.pickle"
-        if not path.exists():
+        if not _is_kept(path):
             temporary = _temporary(path)
             temporary.write_bytes(pickle.dumps(make()))
             temporary.rename(path)
@@ -138,7 +145,7 @@ class Toolchain:
             *(TRAPS if build.trap_undefined else []),
         ]  # fmt: skip
         path = self.cache / f"kernel-{self.digest(*flags, source)}.so"
-        if not path.exists():
+        if not _is_kept(path):
             text, object_path = _temporary(path, ".metal"), _temporary(path, ".o")
             text.write_text(source)
             self.run([*flags, *self.precompiled_shim(flags), "-w", "-c", str(text), "-o", str(object_path)])
@@ -161,7 +168,7 @@ class Toolchain:
     def build_runtime(self) -> Path:
         """The shared object of RUNTIME."""
         path = self.cache / f"runtime-{self.digest()}.so"
-        if not path.exists():
+        if not _is_kept(path):
             temporary = _temporary(path)
             compiler = [self.command[0], "cc"] if self.kind == "zig" else list(self.command)
             sources = sorted(map(str, RUNTIME.glob("*.c")))
@@ -173,6 +180,32 @@ class Toolchain:
 def _temporary(path: Path, suffix: str = ".tmp") -> Path:
     """A name beside `path` that no other process uses."""
     return path.with_suffix(f".{os.getpid()}{suffix}")
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether the cache has the file; notes that it is used."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def trim_cache(cache: Path, limit_nbytes: int) -> None:
+    """Remove what was not used for longest until the rest takes at most `limit_nbytes`; other processes may too."""
+    files = []
+    for entry in os.scandir(cache):
+        with contextlib.suppress(FileNotFoundError):
+            files.append((entry.stat().st_mtime, entry.stat().st_size, Path(entry)))
+    excess_nbytes = sum(nbytes for _used, nbytes, _path in files) - limit_nbytes
+    for _used, nbytes, path in sorted(files):
+        if excess_nbytes <= 0:
+            return
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_mtime > time.time() - _IN_USE_S:
+                continue
+            path.unlink()
+        excess_nbytes -= nbytes
 
 
 def _run(command: list[str]) -> bytes:
@@ -214,4 +247,5 @@ def find_toolchain(kind: str = "auto", *, plain_cpu: bool = False) -> Toolchain:
     version = _run([*command, "--version"]).decode().splitlines()[0]
     cache = Path(tempfile.gettempdir()) / f"numba-metal-msl-{os.getuid()}"
     cache.mkdir(mode=0o700, exist_ok=True)
+    trim_cache(cache, CACHE_NBYTES)
     return Toolchain(command, found, version, cache, () if plain_cpu else _cpu_flags())
