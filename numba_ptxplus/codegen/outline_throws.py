@@ -36,6 +36,8 @@ _OPERAND = re.compile(
 )
 _PHI = re.compile(r"^  (?P<name>%\S+) = phi (?P<type>[^\[]+?) (?P<sources>\[.*\])")
 _SOURCE = re.compile(r"\[ (?P<value>[^\s,]+), %(?P<label>[^\s\]]+) \]")
+_THROW_CALL = re.compile(rf"^(?P<call>.*{re.escape(THROW)})(?P<arguments>[^()]*)(?P<end>\).*)$")
+_RANGE = re.compile(r"\brange\([^)]*\) ")
 
 
 def outline_throws(text: str) -> str:
@@ -109,7 +111,7 @@ class _Outliner:
     def _reachable(self, start: str) -> list[str]:
         labels = [start]
         for label in labels:
-            labels += [target for target in self._blocks[label].targets if target not in labels]
+            labels += [target for target in dict.fromkeys(self._blocks[label].targets) if target not in labels]
         return labels
 
     def _region(self, labels: list[str]) -> list[Block]:
@@ -149,18 +151,18 @@ class _Outliner:
         """The lines that compute `value` from parameters and positions, in order; None if others are needed."""
         lines: dict[str, str] = {}
 
-        def visit(value: str) -> bool:
+        def visit(value: str, depth: int) -> bool:
             if value in lines or value in self._parameters:
                 return True
             line = self._definitions[value]
-            if not _POSITION.match(line) and not PURE.match(line):
+            if depth == _MAX_REPEATED or not (_POSITION.match(line) or PURE.match(line)):
                 return False
-            if not all(map(visit, VALUE.findall(line.partition(" = ")[2]))):
+            if not all(visit(operand, depth + 1) for operand in VALUE.findall(line.partition(" = ")[2])):
                 return False
             lines[value] = line
             return len(lines) <= _MAX_REPEATED
 
-        return lines if value not in self._parameters and visit(value) else None
+        return lines if value not in self._parameters and visit(value, 0) else None
 
 
 def _can_move(line: str) -> bool:
@@ -191,10 +193,6 @@ def _operands(lines: list[str]) -> dict[str, str]:
             else:
                 types.setdefault(found["value"], type_)
     return types
-
-
-_THROW_CALL = re.compile(rf"^(?P<call>.*{re.escape(THROW)})(?P<arguments>[^()]*)(?P<end>\).*)$")
-_RANGE = re.compile(r"\brange\([^)]*\) ")
 
 
 def _with_one_throw(blocks: list[Block]) -> list[Block]:

@@ -158,3 +158,27 @@ entry:
 """
     kernel, functions = outlined(text)
     assert "@gpu.throw" in kernel and not functions
+
+
+def test_long_computations_are_passed():
+    """Of a chain longer than Python can call itself, the result alone is handed over."""
+    steps = "\n".join(f"  %k.{i + 1} = xor i64 %k.{i}, {i}" for i in range(2000))
+    text = f"""{DECLARATIONS}
+define void @kernel(i64 %n, ptr %x) {{
+entry:
+  %k.0 = add i64 %n, 1
+{steps}
+  %fits = icmp ult i64 %k.2000, %n
+  br i1 %fits, label %work, label %failed
+failed:
+  call void @gpu.throw(ptr null, i32 1, i64 %k.2000, i64 0, i64 0, i64 0)
+  unreachable
+work:
+  store i64 %k.2000, ptr %x
+  ret void
+}}
+"""
+    kernel, functions = outlined(text)
+    assert "call void @throws.0(i64 %k.2000)" in kernel
+    (code,) = functions.values()
+    assert "xor" not in code
