@@ -1,8 +1,8 @@
 """Functions of `math` that raise where Python's do. Before: passes.check_domains. After: compiled for the device.
 
-A result that is no number though all operands are is what CPython calls a domain error, and so is a logarithm of 0.
-Source: CPython, Modules/mathmodule.c, math_1 and math_2. Results that are too large stay infinite: how large that is
-depends on the width, and Python has but one.
+A result that is no number though all operands are is what CPython calls a domain error, and so is a pole: an infinite
+result at a whole number up to 1, as the logarithm's at 0. Source: CPython, Modules/mathmodule.c, math_1 and math_2.
+Results that are too large stay infinite: how large that is depends on the width, and Python has but one.
 """
 
 import math
@@ -28,7 +28,8 @@ def _checked_at_poles(function: Callable[..., Any]) -> Callable[..., Any]:
     @register_jitable
     def checked(x):
         result = function(x)
-        if not math.isfinite(result) and math.isfinite(x) and (math.isnan(result) or x <= 1):
+        is_pole = math.isinf(result) and math.isfinite(x) and x <= 1 and x % 1 == 0
+        if is_pole or (math.isnan(result) and not math.isnan(x)):
             raise ValueError("math domain error")
         return result
 

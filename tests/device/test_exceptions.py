@@ -114,16 +114,21 @@ def call_math(x, which, out):
         out[0] = math.fmod(x[0], x[1])
     elif which == 4:
         out[0] = math.pow(x[0], x[1])
+    elif which == 5:
+        out[0] = math.gamma(x[0])
 
 
 #: Function, operands outside of its domain, others. Source of the domains: CPython itself, which is asked.
 DOMAINS = [
     (math.sqrt, (-1,), (4,)),
     (math.log, (0,), (2,)),
+    (math.log, (-math.inf,), (math.inf,)),
     (math.acos, (1.5,), (0.5,)),
     (math.fmod, (1, 0), (7, 4)),
     (math.pow, (0, -1), (-2, 3)),
     (math.pow, (-2, 0.5), (2, -0.5)),
+    (math.gamma, (-2,), (0.5,)),
+    (math.gamma, (-math.inf,), (-0.5,)),
 ]
 
 
@@ -143,6 +148,9 @@ def test_domain_errors_follow_the_error_model(checked_jit):
         np.testing.assert_allclose(out[0], function(*inside), rtol=1e-6)
         debugged[1, 1](np.full(2, math.nan, np.float32), number, out)
         assert math.isnan(out[0])
+    # 1 / 2**-149 is beyond float32: too large, no pole, and CPython's OverflowError
+    debugged[1, 1](np.array([2.0**-149], np.float32), np.int32(numbers[math.gamma]), out)
+    assert out[0] == math.inf
 
 
 class Model:
