@@ -30,8 +30,11 @@ def lay_out_struct(type_: types.Type, from_numba: Callable[[types.Type], ArgType
     fields, end, widest = [], 0, 1
     for name, member in zip(model._fields, model._members, strict=True):
         item = lay_out_struct(member, from_numba) if has_struct_model(member) else from_numba(member)
-        if not isinstance(item, (ScalarType, RecordType)):
-            raise ArgumentError(f"member '{name}' of {type_} is of type {member}; members of items can be numbers only")
+        # Records are bytes to LLVM, so that they would lie where no field of NumPy's aligned records does.
+        if not isinstance(item, (ScalarType, RecordType)) or isinstance(member, types.Record):
+            raise ArgumentError(
+                f"member '{name}' of {type_} is of type {member}; members of items can be numbers, and structs of them"
+            )
         align_nbytes = _align_nbytes(item)
         offset_nbytes = -(-end // align_nbytes) * align_nbytes
         fields.append(FieldType(name, item, offset_nbytes))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import njit, types
+from numba import from_dtype, njit, types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AttributeTemplate
 
@@ -200,3 +200,23 @@ def test_layout_of_structs_in_structs() -> None:
     assert "known in this process only" in kernel.stats.misses[0][1]
     with pytest.raises(ArgumentError, match="cannot be of type Nested"):
         kernel.compile((nested,))
+
+
+class OfRecordType(types.Type):
+    """A number and a record, which lies unaligned in Numba's data model."""
+
+
+@extending.register_model(OfRecordType)
+class OfRecordModel(extending.core_models.StructModel):
+    def __init__(self, dmm, fe_type):
+        record = from_dtype(np.dtype([("x", np.float64)]))
+        super().__init__(dmm, fe_type, [("flag", types.int8), ("inner", record)])
+
+
+def test_structs_of_records_are_refused() -> None:
+    @gpu.jit
+    def kernel(x: object) -> None:
+        pass
+
+    with pytest.raises(ArgumentError, match=r"member 'inner' of OfRecord is of type Record.*can be numbers, and str"):
+        kernel.compile((OfRecordType("OfRecord")[::1],))
