@@ -136,7 +136,7 @@ DIFFERENCES: dict[str, str] = {
     **dict.fromkeys(
         "ldca ldcg ldcs ldlu ldcv stcg stcs stwb stwt".split(),
         "an ordinary access where the hardware has no such operators: on devices other than NVIDIA's, and in shared or "
-        "local memory; in bool arrays too",
+        "local memory. Takes bool arrays too",
     ),
     "libdevice": "on devices other than NVIDIA's those with a counterpart in Python; others are refused where called",
     "jit": "numba.cuda's options are taken; those that only NVIDIA's tools understand change nothing. `cache=True` "

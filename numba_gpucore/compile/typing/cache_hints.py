@@ -13,7 +13,7 @@ def _require_place(where: str, memory: types.Type, index: types.Type) -> types.T
     if not isinstance(memory, (types.Array, types.CPointer)):
         raise errors.TypingError(f"{where} needs an array or a pointer, not {memory}")
     if not isinstance(memory.dtype, (types.Integer, types.Float, types.Boolean)):
-        raise errors.TypingError(f"{where} works on integers and floats, not on {memory.dtype}")
+        raise errors.TypingError(f"{where} works on integers, floats and bools, not on {memory.dtype}")
     if isinstance(memory, types.Array):
         return index_type(where, memory, index)
     require_integer(index, f"{where}: the index of a pointer")
