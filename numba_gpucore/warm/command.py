@@ -28,6 +28,7 @@ from numba_gpucore.warm.archive import export_entries, import_entries
 from numba_gpucore.warm.compile_modules import (
     ArchChoice,
     WarmReport,
+    archs_for,
     faults_of_archs,
     kernels_of,
     parse_task,
@@ -219,7 +220,7 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
 def _look_up(kernel: Kernel, choice: ArchChoice | None) -> Iterator[str | None]:
     """For each signature and architecture, this device's without a choice: None if it is found, else which and why."""
     session = default_session()
-    archs = ArchChoice((session.current_device(kernel.platform).arch,)) if choice is None else choice
+    archs = archs_for(kernel, choice)
     for types in kernel.types_to_warm():
         for request, backend in archs.requests(kernel, types):
             reason = session.store.reason_to_compile(request, backend)

@@ -85,6 +85,11 @@ class ArchChoice:
         return tuple((arch, text) for arch, text in self._objections.items() if arch not in self.used)
 
 
+def archs_for(kernel: Kernel, choice: ArchChoice | None) -> ArchChoice:
+    """The choice; without one, the architecture of this machine's device."""
+    return ArchChoice((default_session().current_device(kernel.platform).arch,)) if choice is None else choice
+
+
 def faults_of_archs(reports: Sequence[WarmReport]) -> list[str]:
     """What is wrong with the named architectures: those that no kernel of any task could be compiled for."""
     used = frozenset[str]().union(*(report.used_archs for report in reports))
@@ -166,9 +171,9 @@ def warm_task(task: WarmTask) -> WarmReport:
 def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None, stats: CacheStats) -> Iterator[str]:
     """Compile what is not known, and look whether the next process would find it. choice: None for this machine's
     device."""
-    here = ArchChoice((session.current_device(kernel.platform).arch,)) if choice is None else choice
+    archs = archs_for(kernel, choice)
     for types in kernel.types_to_warm():
-        for request, backend in here.requests(kernel, types):
+        for request, backend in archs.requests(kernel, types):
             n_misses = len(stats.misses)
             session.store.obtain(request, backend, stats)
             reason = session.store.reason_to_compile(request, backend) if len(stats.misses) > n_misses else None
