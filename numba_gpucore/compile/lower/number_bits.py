@@ -11,8 +11,6 @@ from numba_gpucore.compile.weak_numbers import strengthen
 
 I64 = ir.IntType(64)
 _FLOAT_KINDS: dict[int, NumberKind] = {16: "float16", 32: "float32", 64: "float"}
-
-
 #: What a number is, and its patterns.
 Bits = tuple[NumberKind, list[ir.Value]]
 
