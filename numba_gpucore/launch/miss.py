@@ -6,7 +6,8 @@ The one module of the launch half whose functions import `numba_gpucore.compile`
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
 
 from numba_gpucore.base.argtypes import ArgType
@@ -17,12 +18,16 @@ from numba_gpucore.base.overload_store import OverloadStore
 Stage = Literal["types", "llvm", "asm", "machine"]
 
 
-def _import_compiler() -> Any:
-    """`numba_gpucore.compile.driver`."""
-    with nullcontext() if "numba_gpucore.compile.driver" in sys.modules else collector_held():
-        from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
+@contextmanager
+def _compiler() -> Iterator[Any]:
+    """`numba_gpucore.compile.driver`, which Ctrl-C does not interrupt."""
+    from numba_gpucore.base.interrupts import interrupts_held  # noqa: PLC0415 - known kernels need no signal handlers
 
-    return driver
+    with interrupts_held():
+        with nullcontext() if "numba_gpucore.compile.driver" in sys.modules else collector_held():
+            from numba_gpucore.compile import driver  # noqa: PLC0415 - the door
+
+        yield driver
 
 
 def compile_kernel(
@@ -32,22 +37,21 @@ def compile_kernel(
 
     dump_folder: gets the text of every stage. overload_store: where lowered implementations of Numba's functions are.
     """
-    from numba_gpucore.base.interrupts import interrupts_held  # noqa: PLC0415 - known kernels need no signal handlers
-
-    with interrupts_held():
-        artifact: Artifact = _import_compiler().compile_kernel(request, dump_folder, overload_store)
+    with _compiler() as driver:
+        artifact: Artifact = driver.compile_kernel(request, dump_folder, overload_store)
     return artifact
 
 
 def lower_kernel(request: CompileRequest, overload_store: OverloadStore) -> None:
     """Type and lower a kernel, for what that puts into the store. Raises as `compile_kernel`."""
-    _import_compiler().lower_kernel_into(overload_store, request)
+    with _compiler() as driver:
+        driver.lower_kernel_into(overload_store, request)
 
 
 def parse_signature(signature: Any) -> tuple[ArgType, ...]:
     """The argument types of what Numba takes as a signature. Raises TypeError, also for a result other than void."""
-    driver = _import_compiler()
-    types: tuple[ArgType, ...] = driver.parse_signature(signature)
+    with _compiler() as driver:
+        types: tuple[ArgType, ...] = driver.parse_signature(signature)
     return types
 
 
@@ -60,23 +64,25 @@ def parse_function_signature(signature: Any) -> tuple[tuple[ArgType, ...], ArgTy
 
 def result_type_of(request: CompileRequest) -> ArgType:
     """What a device function returns. Raises Numba's typing errors."""
-    from numba_gpucore.compile import signatures  # noqa: PLC0415 - the door
+    with _compiler():
+        from numba_gpucore.compile import signatures  # noqa: PLC0415 - the door
 
-    result: ArgType = signatures.result_type_of(request)
+        result: ArgType = signatures.result_type_of(request)
     return result
 
 
 def variable_types(request: CompileRequest) -> dict[str, ArgType]:
     """Types that inference gives a kernel's variables, by name; those that no argument can have are left out."""
-    found: dict[str, ArgType] = _import_compiler().variable_types(request)
+    with _compiler() as driver:
+        found: dict[str, ArgType] = driver.variable_types(request)
     return found
 
 
 def inspect(request: CompileRequest, stage: Stage) -> str:
     """The text of one stage of a compilation: Numba's typed IR, LLVM device IR, what the back-end emits, or
     the machine code of that."""
-    driver = _import_compiler()
-    text: str = driver.inspect_stage(request, stage)
+    with _compiler() as driver:
+        text: str = driver.inspect_stage(request, stage)
     return text
 
 
@@ -90,8 +96,8 @@ def pickle_function(function: Any) -> bytes:
 
 def numba_type_of(function: Any) -> Any:
     """The Numba type of a Kernel or DeviceFunction that another program mentions."""
-    driver = _import_compiler()
-    return driver.numba_type_of(function)
+    with _compiler() as driver:
+        return driver.numba_type_of(function)
 
 
 def numba_type_of_argument(type_: ArgType) -> Any:

@@ -38,6 +38,23 @@ def test_a_compilation_ends_before_the_interrupt_is_raised(step: str, monkeypatc
     assert x.tolist() == [7] * 4
 
 
+def test_a_question_to_the_compiler_is_answered_before_the_interrupt_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = gpu.jit("void(float32[:])")(fill)
+    whole = driver.lower_kernel
+    ended = []
+
+    def interrupted(request):
+        signal.raise_signal(signal.SIGINT)
+        result = whole(request)
+        ended.append(request)
+        return result
+
+    monkeypatch.setattr(driver, "lower_kernel", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        kernel.inspect_llvm()
+    assert ended
+
+
 def test_the_program_s_own_handler_is_asked_afterwards() -> None:
     heard = []
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
