@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import warnings
 
-_OWN_MODULES = ("numba_gpucore.", "numba_ptxplus", "numba_metal")
+from numba_gpucore.base.versions import OWN_PACKAGES
 
 
 def warn_at_users_line(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line that is not ours."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN_MODULES):
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module_name: str) -> bool:
+    return module_name.partition(".")[0] in OWN_PACKAGES

@@ -13,6 +13,7 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.base.errors import ConfigurationWarning, PerformanceWarning
+from numba_gpucore.base.warn import warn_at_users_line
 from numba_gpucore.launch import advice, session
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.jit import jit
@@ -100,3 +101,12 @@ def test_classes_are_numbas_where_numba_is_loaded(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "numba.core.errors", errors)
     with pytest.warns(NumbaInvalidConfigWarning):
         numba_ptxplus.jit(debug=True)
+
+
+@pytest.mark.parametrize(("module", "named"), [("numba_metal_tools", "its.py"), ("numba_metal", __file__)])
+def test_a_package_whose_name_only_begins_like_ours_is_the_users(module: str, named: str) -> None:
+    namespace = {"__name__": module, "warn": warn_at_users_line}
+    exec(compile("def call():\n    warn('slow', UserWarning)", "its.py", "exec"), namespace)
+    with pytest.warns(UserWarning, match="slow") as caught:
+        namespace["call"]()
+    assert caught[0].filename == named
