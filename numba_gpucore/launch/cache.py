@@ -38,8 +38,6 @@ _NOT_WAITING = getattr(os, "O_NONBLOCK", 0)
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
 _LOCK_TIMEOUT_S = 20.0
 _LOCK_POLL_S = 0.02
-
-
 #: The plainest reason of a miss.
 NOT_THERE = "not in the cache"
 
@@ -50,11 +48,6 @@ class Lookup:
 
     artifact: Artifact | None
     reason: str
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """A pipe in the place of a file would never answer."""
-    return os.open(path, flags | _NOT_WAITING)
 
 
 class _Untrusted(Exception):
@@ -300,6 +293,11 @@ class DiskCache:
         if not self._warned:
             self._warned = True
             warn_at_users_line(f"{text}; the kernel is compiled again", CacheWarning)
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """A pipe in the place of a file would never answer."""
+    return os.open(path, flags | _NOT_WAITING)
 
 
 def decode_text(data: bytes) -> str | None:

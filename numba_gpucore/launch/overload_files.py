@@ -65,6 +65,6 @@ def versions_of_overload(name: str, data: bytes) -> list[tuple[str, str]]:
     if name != _file_name(key_text):
         raise DamagedEntry("its name is not that of its key")
     try:
-        return [(str(name), str(version)) for name, version in from_json(key_text)["versions"]]
-    except (ValueError, KeyError, TypeError) as error:
+        return [(str(package), str(version)) for package, version in from_json(key_text)["versions"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedEntry(f"its key lacks what it must have: {error!r}") from error

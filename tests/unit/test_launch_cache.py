@@ -16,11 +16,11 @@ import pytest
 from numba_gpucore.base.argtypes import ArrayType, ScalarType
 from numba_gpucore.base.artifact import Artifact, SourceCheck
 from numba_gpucore.base.errors import CacheWarning
-from numba_gpucore.base.key import CacheKey
+from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.site import Frame, Hole, Site, Text
 from numba_gpucore.base.source import digest_module_source
-from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.cache import OVERLOAD_SUFFIX, DiskCache
 from numba_gpucore.launch.entry_file import MAGIC, DamagedEntry, _digest, encode_entry
 from numba_gpucore.launch.overload_files import OverloadFiles, versions_of_overload
 
@@ -317,6 +317,14 @@ def test_an_implementation_under_another_name_is_not_found(cache):
         versions_of_overload(Path(of_max).name, Path(of_max).read_bytes())
 
 
+@pytest.mark.parametrize("key", ["[" * 100_000, '{"versions": [1]}', '{"versions": ["abc"]}', "{}", "no JSON", "7"])
+def test_an_implementation_with_a_hostile_key_is_damaged(cache, key):
+    name = digest_key_text(key) + OVERLOAD_SUFFIX
+    cache.note(name, f"{key}\ndefine void @f() {{ ret void }}")
+    with pytest.raises(DamagedEntry, match="its key lacks what it must have"):
+        versions_of_overload(name, Path(cache.folder, name).read_bytes())
+
+
 def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
     Path(cache.folder).mkdir(mode=0o700)
     lock = Path(cache.folder) / (KEY.digest + ".gpulock")
@@ -339,7 +347,7 @@ WRITER = """
 import sys
 sys.path[:0] = {path!r}
 from tests.unit.test_launch_cache import ARTIFACT, KEY
-from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.cache import OVERLOAD_SUFFIX, DiskCache
 cache = DiskCache({folder!r})
 for _ in range(50):
     cache.store(KEY, ARTIFACT)
