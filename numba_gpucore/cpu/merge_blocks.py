@@ -10,7 +10,7 @@ import re
 
 from numba_gpucore.cpu.thread_text import BLOCK, THREAD, WIDTH, ThreadText, X
 
-#: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/flat.ll.
+#: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/throw_first.ll.
 MAX_ROW_THREADS = 2**20
 _SUM = re.compile(r"^add (?:n[us]w )*i64 (%\S+), (%\S+)$")
 _PRODUCT = re.compile(r"^mul (?:n[us]w )*i64 (%\S+), (%\S+)$")

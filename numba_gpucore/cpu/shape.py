@@ -8,8 +8,8 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_gpucore.compile.job import Job
 
-#: Sites that fit beside the place.
-MAX_FLAT_SITES = 2**12
+#: Sites that fit beside the place, in 12 bits; one more, in the last place of the longest row, would be -1: no failure.
+MAX_FLAT_SITES = 2**12 - 1
 #: Room for a thread's frame in the first build; what is not needed is taken away afterwards.
 FRAME_NBYTES = 4064
 

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from numba_gpucore.base.mailbox import read_mailbox
+from numba_gpucore.cpu.device import CpuDevice
+from numba_gpucore.cpu.merge_blocks import MAX_ROW_THREADS
+from numba_gpucore.cpu.shape import MAX_FLAT_SITES
 from numba_gpucore.cpu.thread_text import name_plainly
 from tests.unit.cpu_programs import array, compile_ir, device, launch, load_ir, scalar
 
@@ -285,6 +288,32 @@ def test_a_throw_that_depends_on_memory_names_the_first_thread_of_its_row() -> N
     assert not report.has_details
     assert set(np.flatnonzero(out == 7)) == {900, 1000, 1100, 1200}
     assert (np.delete(out, range(900, 1280, 100)) == 1).all()
+
+
+@pytest.mark.parametrize("sites", [MAX_FLAT_SITES, MAX_FLAT_SITES + 1])
+def test_the_last_site_in_the_last_place_of_the_longest_row_is_told(sites: int) -> None:
+    """16 chunks of a row each, whose last thread throws. One site more, in all 12 bits, would say -1: no failure."""
+    body = f"""
+      %i = call i64 @gpu.global_id.x(ptr %c)
+      %item = urem i64 %i, {MAX_ROW_THREADS}
+      %at = getelementptr i32, ptr %p0, i64 %item
+      %seen = load i32, ptr %at
+      %bad = icmp sgt i32 %seen, 6
+      br i1 %bad, label %throw, label %done
+    throw:
+      %site = call i32 @site.{sites - 1}()
+      call void @gpu.throw(ptr %c, i32 %site, i64 0, i64 0, i64 0, i64 0)
+      ret void
+    done:
+      ret void
+    """
+    items = np.zeros(MAX_ROW_THREADS, np.int32)
+    items[-1] = 7
+    own = CpuDevice(0, 1)
+    program = own.load(compile_ir(body, (INT32,), sites=sites).artifact)
+    launch(program, 16 * MAX_ROW_THREADS // 1024, 1024, items, on=own)
+    report = read_mailbox(own.take_mailbox())
+    assert (report.site, report.count, report.block[0] % 1024, report.thread[0]) == (sites - 1, 16, 1023, 1023)
 
 
 def test_threads_with_other_work_to_do_stay_in_vectors() -> None:
