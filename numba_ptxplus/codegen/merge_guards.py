@@ -10,6 +10,7 @@ Works on LLVM assembly whose values all have names.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.blocks import THROW, Block, read_blocks, rewrite_functions, write_blocks
@@ -52,6 +53,8 @@ class _Merger:
         lines = [line for block in self._blocks.values() for line in block.lines]
         self._comparisons = {found["name"]: found for line in lines if (found := _COMPARISON.match(line))}
         self._throwing = {block.label for block in self._blocks.values() if block.throws}
+        #: How many blocks lead to each; joining changes that only for those that throw.
+        self._n_sources = Counter(label for block in self._blocks.values() for label in set(block.targets))
         self._count = 0
 
     def merged_body(self) -> str:
@@ -69,7 +72,7 @@ class _Merger:
             following = self._read_check(after)
             if following is None or after is block or not all(map(PURE.match, after.lines[:-1])):
                 break
-            if [other for other in self._blocks.values() if after.label in other.targets] != [chain[-1]]:
+            if self._n_sources[after.label] > 1:
                 break
             chain.append(after)
             checks.append(following)

@@ -80,14 +80,14 @@ class _Outliner:
 
     def _find_cold(self) -> set[str]:
         """Blocks after which a thread always ends, and that can move; never the first, where the thread comes in."""
-        cold: set[str] = set()
         movable = [block for block in list(self._blocks.values())[1:] if all(map(_can_move, block.lines))]
-        while more := {
-            block.label
-            for block in movable
-            if block.label not in cold and (block.throws or (block.targets and cold.issuperset(block.targets)))
-        }:
-            cold |= more
+        cold = {block.label for block in movable if block.throws}
+        # from the end on, since most blocks lead to later ones
+        leading = [(block.label, block.targets) for block in reversed(movable) if block.targets]
+        n_known = -1
+        while len(cold) > n_known:
+            n_known = len(cold)
+            cold.update(label for label, targets in leading if cold.issuperset(targets))
         return cold
 
     def _outlined(self, entry: Block, hot: Collection[str]) -> Block:
