@@ -27,8 +27,6 @@ from numba_ptxplus.driver.abi import PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
 _LIBDEVICE_CALL = re.compile(r"call \w+ @(__nv_\w+)\(")
-#: What the driver looks up by name.
-_EXPORTED = frozenset({PROGRAM_VARIABLE})
 
 
 def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
@@ -108,7 +106,7 @@ def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:
 
 
 def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
-    """Only the kernel and the driver's variables stay visible; all but `noinline` functions get inlined."""
+    """Only the kernel and the driver's variable stay visible; all but `noinline` functions get inlined."""
     for function in module.functions:
         if function.is_declaration or function.name == job.entry:
             continue
@@ -118,7 +116,7 @@ def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
         if not job.has_recursion and not _is_noinline(function):
             function.add_function_attribute("alwaysinline")
     for variable in module.global_variables:
-        if not variable.is_declaration and variable.name not in _EXPORTED and variable.name != DYNAMIC_SHARED:
+        if not variable.is_declaration and variable.name not in (PROGRAM_VARIABLE, DYNAMIC_SHARED):
             variable.linkage = "internal"
 
 
@@ -126,8 +124,7 @@ def _drop_unused_mailbox(module: llvm.ModuleRef, job: Job) -> None:
     """Remove the driver's variable where LLVM has proved that no check can fail."""
     if not module_has_mailbox(module) or len(re.findall(rf"@{PROGRAM_VARIABLE}\b", str(module))) > 1:
         return
-    for name in _EXPORTED:
-        module.get_global_variable(name).linkage = "internal"
+    module.get_global_variable(PROGRAM_VARIABLE).linkage = "internal"
     manager = llvm.create_new_module_pass_manager()
     manager.add_global_dead_code_eliminate_pass()
     manager.run(
