@@ -23,6 +23,8 @@ class PrimaryContext:
         self.ordinal = ordinal
         self.handle = check(driver.cuDeviceGet(ordinal), f"finding CUDA device {ordinal}")
         self._context = check(driver.cuDevicePrimaryCtxRetain(self.handle), f"opening CUDA device {ordinal}")
+        #: By address, what the driver will call: it keeps nothing else, and a queue may be forgotten before.
+        self.pending_calls: dict[int, Any] = {}
 
     @property
     def native(self) -> Any:

@@ -26,8 +26,6 @@ class CudaQueue:
     def __init__(self, context: PrimaryContext, stream: Any):
         self._context = context
         self.native = stream
-        self._calls: dict[int, Any] = {}
-        self._next_call = 0
 
     @classmethod
     def open(cls, context: PrimaryContext) -> CudaQueue:
@@ -52,17 +50,17 @@ class CudaQueue:
 
     def call(self, function: Callable[[], Any]) -> None:
         """Run `function` on a thread of the driver once earlier work has ended; it must not use the device."""
-        number = self._next_call = self._next_call + 1
+        pending = self._context.pending_calls
 
         def run(_data: Any) -> None:
             try:
                 function()
             finally:
-                del self._calls[number]
+                del pending[address]
 
-        # The driver keeps only the address: the function object must live until it has run.
-        native = self._calls[number] = _HOST_FUNCTION(run)
-        address = ctypes.cast(native, ctypes.c_void_p).value
+        native = _HOST_FUNCTION(run)
+        address = ctypes.cast(native, ctypes.c_void_p).value or 0
+        pending[address] = native
         driver = self._context.driver
         with self._context:
             check(driver.cuLaunchHostFunc(self.native, driver.CUhostFn(address), 0), "putting a call into a stream")

@@ -5,6 +5,7 @@ Nothing here shows that a GPU does what it is told; tests/gpu_session.sh does, w
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import numpy as np
@@ -299,6 +300,19 @@ def test_a_call_in_a_stream_runs(device):
     seen = []
     device.open_queue().call(lambda: seen.append(1))
     assert seen == [1]
+
+
+def test_a_call_outlives_its_queue(cuda, device, monkeypatch):
+    """The driver has its address only; it is forgotten once it has run."""
+    given, seen = [], []
+    monkeypatch.setattr(cuda, "_cuLaunchHostFunc", lambda _stream, *function: given.append(function) or ())
+    device.open_queue().call(lambda: seen.append(1))
+    gc.collect()
+    ((function, data),) = given
+    (kept,) = device.context.pending_calls
+    assert kept == int(function)
+    FakeCuda._cuLaunchHostFunc(cuda, None, function, data)
+    assert seen == [1] and device.context.pending_calls == {}
 
 
 def test_a_busy_stream_is_not_idle(cuda, device):
