@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers
+from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers, read_blocks, read_definitions
 
 #: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
 MAX_ROUNDS = 10_000_000
-_DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
 _STORE = re.compile(
     r"^  store (?:atomic |volatile )*[^,]*(?:\{[^}]*\}|\[[^\]]*\]|<[^>]*>)?[^,]*, ptr (?P<pointer>[%@][\w.$-]+)"
 )
@@ -24,19 +23,6 @@ _PHI_VALUE = re.compile(r"\[ ([^,\]]+), %[\w.$-]+ \]")
 _SELECT_VALUE = re.compile(r"^select i1 [^,]+, ptr ([^,]+), ptr ([^,\s]+)")
 _CALL = re.compile(r"call [^@\n]*@(\"?[\w.$]+\"?)\(")
 _EXIT = "replay.exit"
-
-
-def read_blocks(body: str) -> dict[str, list[str]]:
-    """Lines by label, in order; the first block's label is "entry" where the text does not name it."""
-    blocks: dict[str, list[str]] = {}
-    label = "entry"
-    for line in body.splitlines():
-        if found := re.match(r"^([\w.$-]+):", line):
-            label = found[1]
-            blocks.setdefault(label, [])
-        elif line.strip():
-            blocks.setdefault(label, []).append(line)
-    return blocks
 
 
 class NotReplayable(Exception):
@@ -85,8 +71,7 @@ def _bounded_header(label: str, block: list[str]) -> list[str]:
 
 
 def _drop_stores(body: str) -> str:
-    matches = filter(None, map(_DEFINITION.match, body.splitlines()))
-    definitions = {found[1]: found[2] for found in matches}
+    definitions = read_definitions(body)
     kept = []
     for line in body.splitlines():
         found = _STORE.match(line) or _MEMORY_CALL.match(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from numba_gpucore.base.records import dataclass, field
+from numba_gpucore.base.records import dataclass
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"
@@ -62,8 +62,8 @@ class ThreadText:
 
     head: str
     body: str
-    blocks: dict[str, list[str]] = field(default_factory=dict)
-    definitions: dict[str, str] = field(default_factory=dict)
+    blocks: dict[str, list[str]]
+    definitions: dict[str, str]
 
     @classmethod
     def find(cls, text: str, symbol: str = SYMBOL) -> ThreadText:
@@ -72,16 +72,8 @@ class ThreadText:
         match = re.search(function, text, re.MULTILINE | re.DOTALL)
         if match is None:
             raise ValueError(f"the module does not define @{symbol}")
-        thread = cls(match.group()[: match.start("body") - match.start()], match.group("body"))
-        label = ""
-        for line in thread.body.splitlines():
-            if found := _LABEL.match(line):
-                label = found.group(1)
-            elif line.strip():
-                thread.blocks.setdefault(label, []).append(line)
-                if found := _DEFINITION.match(line):
-                    thread.definitions[found.group(1)] = found.group(2)
-        return thread
+        head, body = match.group()[: match.start("body") - match.start()], match.group("body")
+        return cls(head, body, read_blocks(body), read_definitions(body))
 
     def predecessors(self, label: str) -> int:
         """How many edges lead to a block."""
@@ -153,6 +145,25 @@ class ThreadText:
             return True
 
         return names if visit(value) else None
+
+
+def read_blocks(body: str) -> dict[str, list[str]]:
+    """Lines by label, in order; the first block's label is "entry" where the text does not name it."""
+    blocks: dict[str, list[str]] = {}
+    label = "entry"
+    for line in body.splitlines():
+        if found := _LABEL.match(line):
+            label = found[1]
+            blocks.setdefault(label, [])
+        elif line.strip():
+            blocks.setdefault(label, []).append(line)
+    return blocks
+
+
+def read_definitions(body: str) -> dict[str, str]:
+    """What stands behind "=" by value."""
+    matches = filter(None, map(_DEFINITION.match, body.splitlines()))
+    return {found[1]: found[2] for found in matches}
 
 
 def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
