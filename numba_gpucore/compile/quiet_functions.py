@@ -14,8 +14,9 @@ from numba_gpucore.compile.module_text import DEFINITION, SYMBOL
 
 QUIET = ".quiet"
 _THROW = re.compile(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
-#: A function's entry in the debug information cannot be shared.
+#: A function's entry in the debug information cannot be shared, and without it LLVM takes no places of variables.
 _LINES = re.compile(r",? !dbg !\d+")
+_VARIABLES = re.compile(r'^ *(?:call void @"?llvm\.dbg\.|#dbg_)[^\n]*\n', re.MULTILINE)
 
 
 def define_quiet_functions(texts: Sequence[str]) -> list[str]:
@@ -59,7 +60,7 @@ def _with_quiet_functions(text: str, wanted: set[str]) -> str:
 
 
 def _quieten(body: str, wanted: set[str]) -> str:
-    return _rename(_LINES.sub("", _THROW.sub("", body)), wanted)
+    return _rename(_LINES.sub("", _VARIABLES.sub("", _THROW.sub("", body))), wanted)
 
 
 def _rename(text: str, names: set[str]) -> str:

@@ -58,12 +58,20 @@ def calls(x, out):
     out[i] = twice(x[i])
 
 
-KERNELS = [elementwise, with_barriers, with_warps, with_atomics, strided, calls]
+def calls_in_try(x, out):
+    i = gpu.grid(1)
+    try:
+        out[i] = twice(x[i])
+    except Exception:
+        out[i] = -1
+
+
+KERNELS = [elementwise, with_barriers, with_warps, with_atomics, strided, calls, calls_in_try]
 
 
 @pytest.mark.parametrize("options", [{"debug": True, "opt": False}, {"debug": True}, {"lineinfo": True}], ids=str)
 @pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
-def test_the_object_names_the_kernels_lines(kernel, options):
+def test_the_object_names_the_kernels_lines(kernel, options, capfd):
     compiled = gpu.jit(kernel, **options)
     x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     compiled[1, N](x, out)
@@ -72,6 +80,7 @@ def test_the_object_names_the_kernels_lines(kernel, options):
     code = compiled.overloads[types].artifact.code
     assert b".debug_line" in code and Path(__file__).name.encode() in code
     # LLVM drops all debug information of a module, and says so on stderr only, if it is not valid.
+    assert capfd.readouterr().err == ""
     module = llvm.parse_assembly(text)
     module.verify()
     assert "DISubprogram" in str(module)
