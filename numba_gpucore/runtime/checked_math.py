@@ -13,8 +13,18 @@ from typing import Any
 from numba.extending import register_jitable
 
 
+def _in_place_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Register a function under the name that the user wrote, for messages."""
+
+    def register(checked: Callable[..., Any]) -> Callable[..., Any]:
+        checked.__name__ = checked.__qualname__ = function.__name__
+        return register_jitable(checked)
+
+    return register
+
+
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    @register_jitable
+    @_in_place_of(function)
     def checked(x):
         result = function(x)
         if math.isnan(result) and not math.isnan(x):
@@ -25,7 +35,7 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked_at_poles(function: Callable[..., Any]) -> Callable[..., Any]:
-    @register_jitable
+    @_in_place_of(function)
     def checked(x):
         result = function(x)
         is_pole = math.isinf(result) and math.isfinite(x) and x <= 1 and x % 1 == 0
@@ -37,7 +47,7 @@ def _checked_at_poles(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked_pair(function: Callable[..., Any]) -> Callable[..., Any]:
-    @register_jitable
+    @_in_place_of(function)
     def checked(x, y):
         result = function(x, y)
         if math.isnan(result) and not (math.isnan(x) or math.isnan(y)):
@@ -47,7 +57,7 @@ def _checked_pair(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-@register_jitable
+@_in_place_of(math.pow)
 def _checked_pow(x, y):
     result = math.pow(x, y)
     is_pole = math.isinf(result) and x == 0 and math.isfinite(y)

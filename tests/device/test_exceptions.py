@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import numba_metal as gpu
+from numba_gpucore.base.errors import UnsupportedKernelError
 
 
 class OwnError(Exception):
@@ -151,6 +152,14 @@ def test_domain_errors_follow_the_error_model(checked_jit):
     # 1 / 2**-149 is beyond float32: too large, no pole, and CPython's OverflowError
     debugged[1, 1](np.array([2.0**-149], np.float32), np.int32(numbers[math.gamma]), out)
     assert out[0] == math.inf
+
+
+def test_a_wrong_call_of_math_is_told_by_the_users_name(checked_jit):
+    def kernel(x, out):
+        out[0] = math.log(x[0], 2.0)
+
+    with pytest.raises(UnsupportedKernelError, match="'log' does not take"):
+        checked_jit(kernel, debug=True, opt=False)[1, 1](zeros(1), zeros(1))
 
 
 class Model:
