@@ -5,6 +5,7 @@ Names, arguments and defaults are numba.cuda's.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from math import prod
@@ -222,13 +223,15 @@ def require_host_arrays(function: str, values: Sequence[Any]) -> None:
 
 def check_shape(shape: Any) -> tuple[int, ...]:
     """A shape as a tuple of Python ints. Raises TypeError, ValueError."""
-    items = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
-    for item in items:
-        if not isinstance(item, (int, np.integer)):
-            raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}")
-        if item < 0:
-            raise ValueError(f"a shape cannot have negative extents: {shape!r}")
-    return tuple(int(item) for item in items)
+    # NumPy's arrays without axes have `__iter__` too, which fails.
+    items = shape if hasattr(shape, "__iter__") and getattr(shape, "ndim", None) != 0 else (shape,)
+    try:
+        extents = tuple(map(operator.index, items))
+    except TypeError:
+        raise TypeError(f"a shape is an integer or a tuple of integers, not {shape!r}") from None
+    if min(extents, default=0) < 0:
+        raise ValueError(f"a shape cannot have negative extents: {shape!r}")
+    return extents
 
 
 def check_strides(strides: Any, shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:

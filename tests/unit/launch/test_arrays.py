@@ -391,6 +391,11 @@ def test_shapes_are_integers(shape: Any) -> None:
         ARRAYS.device_array(shape)
 
 
+@pytest.mark.parametrize("shape", [np.int8(3), np.array(3), (np.array(2), 3), [2, 3], np.array([2, 3]), ()], ids=repr)
+def test_shapes_are_what_numpy_takes(shape: Any) -> None:
+    assert ARRAYS.device_array(shape).shape == np.empty(shape).shape
+
+
 @pytest.mark.parametrize("send", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_arrays_stay_on_their_device(send: Any) -> None:
     with pytest.raises(TypeError, match="neither pickled nor copied"):
