@@ -10,7 +10,7 @@ import operator
 import os
 import threading
 from collections.abc import Mapping
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
 from numba_gpucore.base.backend import Backend, Device, Program, Queue
 from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
@@ -48,6 +48,7 @@ class Session:
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
         self._opened_streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()
+        self._forgotten_queues: dict[int, Queue] = {}
         self._sources: dict[tuple[Device, int], ProgramSource] = {}
         self._drains: dict[Device, PrintDrain] = {}
 
@@ -130,7 +131,13 @@ class Session:
             return self._streams.setdefault(device, Stream(device, None, self.raise_pending))
 
     def open_stream(self, device: Device) -> Stream:
-        stream = Stream(device, device.open_queue(), self.raise_pending)
+        for number, forgotten in tuple(self._forgotten_queues.items()):
+            if forgotten.is_idle():
+                self._forgotten_queues.pop(number, None)
+        queue = device.open_queue()
+        stream = Stream(device, queue, self.raise_pending)
+        # its work goes on without it, and may have to be waited for and report
+        finalize(stream, self._forgotten_queues.__setitem__, id(queue), queue).atexit = False
         self._opened_streams[stream.handle] = stream
         return stream
 

@@ -236,6 +236,25 @@ def test_who_waits_for_the_device_hears_of_every_stream(level):
     level.synchronize()
 
 
+def test_work_of_forgotten_streams_runs_and_reports(level):
+    """One is given work, and nobody refers to it any more: its last launches are neither lost nor another stream's."""
+    thrower, filler = level.jit(throws_where_negative), level.jit(fill)
+    negative, out, other = (level.to_device(np.full(8, value, np.float32)) for value in (-1, 0, 0))
+    stream = level.stream()
+    thrower[1, 8, stream](negative, out)
+    for value in (1, 2):
+        filler[1, 8, stream](out, value)
+    del stream
+    gc.collect()
+    unharmed = level.stream()
+    filler[1, 8, unharmed](other, 3)
+    unharmed.synchronize()
+    with pytest.raises(ValueError, match="negative"):
+        level.synchronize()
+    level.synchronize()
+    np.testing.assert_array_equal(out.copy_to_host(), np.full(8, 2, np.float32))
+
+
 def test_work_given_after_a_failure_runs(level):
     """An asynchronous launch does not raise what an earlier one threw; nothing waits that would not have waited."""
     stream = level.stream()
