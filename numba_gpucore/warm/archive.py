@@ -8,7 +8,9 @@ names cannot lead out of the cache folder.
 from __future__ import annotations
 
 import io
+import os
 import tarfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +34,8 @@ def export_entries(cache: DiskCache, path: Path) -> int:
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         with tarfile.open(unfinished, "w") as archive:
-            n_written = sum(_add(archive, Path(file)) for file in (*cache.entries(), *cache.overloads()))
+            files = read_files([*cache.entries(), *cache.overloads()])
+            n_written = sum(_add(archive, name, data) for name, data, _status in files)
         unfinished.replace(path)
     except OSError as error:
         raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
@@ -41,12 +44,21 @@ def export_entries(cache: DiskCache, path: Path) -> int:
     return n_written
 
 
-def _add(archive: tarfile.TarFile, file: Path) -> bool:
+def read_files(paths: Sequence[str]) -> Iterator[tuple[str, bytes, os.stat_result]]:
+    """Names and contents of those files of the cache that are still there: other processes make room at any time."""
+    for path in map(Path, paths):
+        try:
+            found = path.name, path.read_bytes(), path.stat()
+        except FileNotFoundError:
+            continue
+        yield found
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> bool:
     """Add a file of the cache, if it is whole."""
-    data = file.read_bytes()
-    if _objection_to(file.name, data) is not None:
+    if _objection_to(name, data) is not None:
         return False
-    member = tarfile.TarInfo(file.name)
+    member = tarfile.TarInfo(name)
     member.size = len(data)
     archive.addfile(member, io.BytesIO(data))
     return True

@@ -24,7 +24,7 @@ from numba_gpucore.launch.overload_files import versions_of_overload
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import package_of, warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
-from numba_gpucore.warm.archive import export_entries, import_entries
+from numba_gpucore.warm.archive import export_entries, import_entries, read_files
 from numba_gpucore.warm.compile_modules import (
     ArchChoice,
     WarmReport,
@@ -122,8 +122,8 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
         one.require_readable()
-        for path in map(Path, one.entries()):
-            status |= _list_entry(path)
+        for name, data, file in read_files(one.entries()):
+            status |= _list_entry(name, data, file.st_mtime)
         status |= _list_overloads(one)
     return status
 
@@ -143,9 +143,8 @@ def _shipped_with(package: str) -> DiskCache:
     return DiskCache(folder, writable=False, trusted=True)
 
 
-def _list_entry(path: Path) -> int:
+def _list_entry(name: str, data: bytes, used_s: float) -> int:
     """Print a line for an entry; 1 where it is damaged."""
-    data = path.read_bytes()
     try:
         header = read_header(data)[0]
         key = json.loads(header["key"])
@@ -154,8 +153,8 @@ def _list_entry(path: Path) -> int:
         what += f"  made with {versions}" if versions else ""
         status = 0
     except (DamagedEntry, KeyError, TypeError, ValueError) as damage:
-        what, status = f"{path.name} is damaged: {damage}", 1
-    print(_line(path.stat().st_mtime, len(data), what))
+        what, status = f"{name} is damaged: {damage}", 1
+    print(_line(used_s, len(data), what))
     return status
 
 
@@ -164,14 +163,14 @@ def _list_overloads(cache: DiskCache) -> int:
     that is damaged; 1 if there are such."""
     used: dict[str, list[os.stat_result]] = {}
     status = 0
-    for path in map(Path, cache.overloads()):
+    for name, data, file in read_files(cache.overloads()):
         try:
-            versions = _versions_text(versions_of_overload(path.name, path.read_bytes()))
+            versions = _versions_text(versions_of_overload(name, data))
         except DamagedEntry as damage:
-            print(_line(path.stat().st_mtime, path.stat().st_size, f"{path.name} is damaged: {damage}"))
+            print(_line(file.st_mtime, len(data), f"{name} is damaged: {damage}"))
             status = 1
             continue
-        used.setdefault(versions, []).append(path.stat())
+        used.setdefault(versions, []).append(file)
     for versions, files in used.items():
         last_used, nbytes = max(one.st_mtime for one in files), sum(one.st_size for one in files)
         what = f"{len(files)} implementations of Numba's functions  made with {versions}"

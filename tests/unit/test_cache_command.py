@@ -13,6 +13,7 @@ import pytest
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.warm.archive import read_files
 from numba_gpucore.warm.command import main
 
 if TYPE_CHECKING:
@@ -62,6 +63,14 @@ def _write_archive(path: Path, files: dict[str, bytes]) -> None:
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
+
+
+def test_what_another_process_deletes_meanwhile_is_left_out(act: Act, tmp_path: Path) -> None:
+    assert act("import kernels")[0] == 0
+    cache = DiskCache(str(tmp_path / "cache"))
+    (kept,) = cache.entries()
+    found = [(name, data) for name, data, _status in read_files([str(tmp_path / "cache" / "gone"), kept])]
+    assert found == [(Path(kept).name, Path(kept).read_bytes())]
 
 
 def test_import_refuses_what_is_no_whole_entry_of_that_name(act: Act, tmp_path: Path) -> None:
