@@ -57,7 +57,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, mak
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.cpython import cmathimpl
-from numba.np import arrayobj, npyfuncs, npyimpl, numpy_support, ufunc_db
+from numba.np import arrayobj, npyimpl, numpy_support, ufunc_db
 
 __all__ = [
     "GPU",
@@ -111,7 +111,6 @@ __all__ = [
     "make_concrete_template",
     "mathdecl",
     "npydecl",
-    "npyfuncs",
     "npyimpl",
     "numpy_support",
     "register_pass",
