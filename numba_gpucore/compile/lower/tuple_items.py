@@ -1,8 +1,8 @@
-"""Lowering of `tuple[i]` with an index that is known only when the kernel runs. Before: DeviceLower. After: bounds.
+"""Lowering of `tuple[i]` with an index that is known only when the kernel runs, and of loops over tuples.
 
-Numba's own lowering throws IndexError without index and size. Here they are told, and what is left cannot fail. It also
-makes one LLVM phi of items that are tuples, complex numbers or arrays themselves, which no pass of LLVM takes apart and
-MSL cannot express; here each number of them has its own.
+Before: DeviceLower. After: bounds. Numba's own lowering throws IndexError without index and size. Here they are told,
+and what is left cannot fail. It also makes one LLVM phi of items that are tuples, complex numbers or arrays themselves,
+which no pass of LLVM takes apart and MSL cannot express; here each number of them has its own.
 """
 
 from __future__ import annotations
