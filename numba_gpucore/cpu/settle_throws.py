@@ -27,11 +27,7 @@ _LOOP_END = re.compile(
     r"(^define [^\n]*@gpu\.run_threads\(.*?^  br i1 %threads\.more, label %threads, label %exit)$",
     re.MULTILINE | re.DOTALL,
 )
-_SCALAR_LOOP = """
-!9000 = distinct !{!9000, !9001, !9002}
-!9001 = !{!"llvm.loop.vectorize.enable", i1 false}
-!9002 = !{!"llvm.loop.unroll.disable"}
-"""
+_METADATA = re.compile(r"^!(\d+) = ", re.MULTILINE)
 #: What a report tells (base.mailbox): the numbers and how many threads threw, or the numbers only, since a thread that
 #: threw may have further rounds.
 _ALL, _FIRST_OF_ROUNDS = 1, 3
@@ -54,11 +50,22 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
     throws = any(map(thread.throws, _live_blocks(thread)))
     reports = always_reports or not throws or bool(loop_headers(every.blocks))
     if is_apart:
-        text = _LOOP_END.sub(r"\1, !llvm.loop !9000", text) + _SCALAR_LOOP
+        text = _keep_loop_scalar(text)
     definition = read_ir("throw_report" if reports else "throw_first")
     details = _FIRST_OF_ROUNDS if runs_rounds(text) else _ALL
     text = _DECLARATION.sub("", text) + definition.replace("i32 DETAILS", f"i32 {details}")
     return SettledProgram(text, not reports)
+
+
+def _keep_loop_scalar(text: str) -> str:
+    """LLVM Language Reference Manual, "llvm.loop"."""
+    loop = max(map(int, _METADATA.findall(text)), default=-1) + 1
+    return (
+        _LOOP_END.sub(rf"\1, !llvm.loop !{loop}", text)
+        + f"\n!{loop} = distinct !{{!{loop}, !{loop + 1}, !{loop + 2}}}\n"
+        + f'!{loop + 1} = !{{!"llvm.loop.vectorize.enable", i1 false}}\n'
+        + f'!{loop + 2} = !{{!"llvm.loop.unroll.disable"}}\n'
+    )
 
 
 def _are_apart(every: ThreadText, plain: ThreadText) -> bool:
