@@ -8,11 +8,11 @@ from __future__ import annotations
 import itertools
 import operator
 
+from numba_gpucore.compile.lower.integers import WORDS
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import types
 from numba_gpucore.compile.typing.mixed_integers import COMPARISONS, EXTREMES
 
-WORDS = (types.int64, types.uint64)
 _SIGNS = {
     operator.eq: "==",
     operator.ne: "!=",
