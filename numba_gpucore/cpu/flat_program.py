@@ -16,11 +16,13 @@ from numba_gpucore.cpu.replay import REPLAY_NEEDS, build_replay
 from numba_gpucore.cpu.settle_throws import settle_throws
 from numba_gpucore.cpu.shape import ProgramShape
 from numba_gpucore.cpu.stride_rows import stride_rows
-from numba_gpucore.cpu.thread_text import SYMBOL, ThreadText, loop_headers, name_plainly
+from numba_gpucore.cpu.thread_text import SYMBOL, name_plainly
 
 #: What ir/blocks.ll calls and reads.
 _ROW_SYMBOLS = frozenset({"gpu.find_bounds", "gpu.run_threads", "gpu.run_plain_threads", "gpu.row_threads"})
-#: Of values; larger kernels with loops are compiled with less effort.
+#: Of values. Threads with loops do not run in vectors, and LLVM would make up to ten versions of such loops, for each
+#: condition that does not change in them and for vectors: larger ones are compiled with less effort. (A ufunc of
+#: four-dimensional arrays: 3 s instead of 12.)
 MAX_DEFINITIONS_WITH_LOOPS = 150
 
 
@@ -32,17 +34,10 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     text = name_plainly(str(thread))
     rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
     program = builder.inline_all([rows.text], visible=_ROW_SYMBOLS)
-    builder.optimize(program, copies_loops=not _is_large_with_loops(rows.text))
+    is_large_with_loops = rows.has_loops and rows.n_definitions > MAX_DEFINITIONS_WITH_LOOPS
+    builder.optimize(program, copies_loops=not is_large_with_loops)
     program = builder.finish(program, shape)
     replay = build_replay(builder, text) if rows.needs_replay else None
     if replay is not None:
         program.link_in(replay)
     return program
-
-
-def _is_large_with_loops(text: str) -> bool:
-    """True for a thread with loops of its own and much code: threads with loops do not run in vectors, and LLVM would
-    make up to ten versions of such loops, for each condition that does not change in them and for vectors. (A ufunc of
-    four-dimensional arrays: 12 s instead of 3.)"""
-    thread = ThreadText.find(text)
-    return len(thread.definitions) > MAX_DEFINITIONS_WITH_LOOPS and bool(loop_headers(thread.blocks))

@@ -35,10 +35,13 @@ _ALL, _FIRST_OF_ROUNDS = 1, 3
 
 @dataclass(frozen=True)
 class SettledProgram:
-    """needs_replay: a throw does not leave its details behind."""
+    """needs_replay: a throw does not leave its details behind. n_definitions: of a thread's values. has_loops: of its
+    own, so that threads do not run in vectors."""
 
     text: str
     needs_replay: bool
+    n_definitions: int
+    has_loops: bool
 
 
 def settle_throws(text: str, always_reports: bool) -> SettledProgram:
@@ -48,13 +51,14 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
     is_apart = _are_apart(every, plain)
     thread = plain if is_apart else every
     throws = any(map(thread.throws, _live_blocks(thread)))
-    reports = always_reports or not throws or bool(loop_headers(every.blocks))
+    has_loops = bool(loop_headers(every.blocks))
+    reports = always_reports or not throws or has_loops
     if is_apart:
         text = _keep_loop_scalar(text)
     definition = read_ir("throw_report" if reports else "throw_first")
     details = _FIRST_OF_ROUNDS if runs_rounds(text) else _ALL
     text = _DECLARATION.sub("", text) + definition.replace("i32 DETAILS", f"i32 {details}")
-    return SettledProgram(text, not reports)
+    return SettledProgram(text, not reports, len(every.definitions), has_loops)
 
 
 def _keep_loop_scalar(text: str) -> str:
