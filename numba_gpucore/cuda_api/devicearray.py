@@ -11,6 +11,7 @@ import numpy as np
 from numba_gpucore.array_interface import is_foreign_array
 from numba_gpucore.launch.arrays import DeviceArray
 from numba_gpucore.launch.mapped import MappedArray
+from numba_gpucore.launch.staging import as_host_array
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
@@ -57,7 +58,7 @@ def module_names(package: ModuleType) -> Mapping[str, Any]:
             return obj, False
         if is_foreign_array(obj):
             return package.as_cuda_array(obj), False
-        source = np.asarray(obj)
+        source = as_host_array(obj)
         sentry_contiguous(source)
         return package.to_device(source, stream=stream, copy=copy), True
 

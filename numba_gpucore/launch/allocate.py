@@ -21,7 +21,7 @@ from numba_gpucore.launch.foreign import require_host_reachable, waits_for_strea
 from numba_gpucore.launch.mapped import HostBlock, MappedArray
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.staging import array_address, bytes_at
+from numba_gpucore.launch.staging import array_address, as_host_array, bytes_at
 from numba_gpucore.launch.streams import check_stream
 
 Host = TypeVar("Host", bound=np.ndarray)
@@ -43,7 +43,7 @@ class Allocator:
             return obj
         if is_foreign_array(obj):
             return self.as_cuda_array(obj)
-        source = np.asarray(obj)
+        source = as_host_array(obj)
         order = "F" if source.flags.f_contiguous and not source.flags.c_contiguous else "C"
         result = self.device_array(source.shape, source.dtype, order=order, stream=stream)
         if copy:

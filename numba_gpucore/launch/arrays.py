@@ -18,7 +18,7 @@ from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.exchange import INTERFACE_VERSION, Exchange
-from numba_gpucore.launch.staging import byte_view
+from numba_gpucore.launch.staging import as_host_array, byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
 
 
@@ -186,7 +186,7 @@ class DeviceArray(Exchange):
         Raises ValueError where the shapes differ.
         """
         on = self._stream(stream)
-        source = ary.copy_to_host(stream=on) if isinstance(ary, DeviceArray) else np.asarray(ary)
+        source = ary.copy_to_host(stream=on) if isinstance(ary, DeviceArray) else as_host_array(ary)
         if isinstance(ary, DeviceArray):
             on.wait()
         if source.shape != self.shape:
@@ -264,7 +264,7 @@ class DeviceArray(Exchange):
         """Copy `value`, a scalar or an array that broadcasts to the view, into the view."""
         view = self._subview(index)
         on = self._stream(stream)
-        source = np.asarray(value.copy_to_host() if isinstance(value, DeviceArray) else value)
+        source = as_host_array(value.copy_to_host() if isinstance(value, DeviceArray) else value)
         if source.ndim > view.ndim:
             raise ValueError(f"Can't assign {source.ndim}-D array to {view.ndim}-D self")
         view.copy_to_device(np.broadcast_to(source, view.shape), stream=on)

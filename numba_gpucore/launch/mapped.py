@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.base.backend import HostMemory
-from numba_gpucore.launch.staging import array_address
+from numba_gpucore.launch.staging import array_address, as_host_array
 
 
 class MappedArray(np.ndarray):
@@ -48,7 +48,7 @@ class MappedArray(np.ndarray):
         return ary
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        self[...] = np.asarray(ary)
+        self[...] = as_host_array(ary)
 
 
 class HostBlock:

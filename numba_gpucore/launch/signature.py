@@ -29,6 +29,7 @@ from numba_gpucore.base.argtypes import (
 )
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.elements import array_type, element_type
+from numba_gpucore.launch.staging import require_unmasked
 
 INT64 = ScalarType("int64", 8)
 UINT64 = ScalarType("uint64", 8)
@@ -118,9 +119,7 @@ def _int_type(value: int) -> ScalarType:
 
 
 def _array_type(array: np.ndarray) -> ArrayType:
-    # numpy.ma takes 7 ms to import, and a plain array is none of its.
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
-        raise ArgumentError("a masked array cannot be passed to a kernel; pass its .data and .mask as two arrays")
+    require_unmasked(array)
     flags = array.flags
     layout: Layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
     return array_type(array.dtype, array.ndim, layout, not flags.writeable, flags.aligned)

@@ -9,7 +9,22 @@ from typing import Any, Literal
 import numpy as np
 
 from numba_gpucore.base.backend import Device, Memory, Queue
+from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.base.records import dataclass
+
+
+def require_unmasked(array: np.ndarray) -> None:
+    """Raise ArgumentError for a masked array, whose mask a device would not see."""
+    # numpy.ma takes 7 ms to import, and a plain array is none of its.
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError("a masked array has no place on a device; pass its .data and .mask as two arrays")
+
+
+def as_host_array(value: Any) -> np.ndarray:
+    """`value` as NumPy takes it. Raises ArgumentError for a masked array."""
+    if isinstance(value, np.ndarray):
+        require_unmasked(value)
+    return np.asarray(value)
 
 
 def byte_view(array: np.ndarray) -> memoryview:
