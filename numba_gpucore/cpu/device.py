@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import time
 import weakref
 
 from numba_gpucore.base.artifact import Artifact
@@ -27,17 +26,14 @@ from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
 from numba_gpucore.cpu.pace import Pace
 from numba_gpucore.cpu.stream import CpuQueue
-from numba_gpucore.cpu.workers import ALL_BLOCKS, Team, WorkerPool
+from numba_gpucore.cpu.work_off import chunk_blocks, work_off
+from numba_gpucore.cpu.workers import WorkerPool
 
 #: Static and dynamic shared memory of a block: what the largest GPUs give on request (CUDA C++ Programming Guide,
 #: table of compute capabilities, 9.0).
 MAX_SHARED_NBYTES = 227 * 1024
 #: All blocks of a launch that waits for its grid are in memory at once.
 MAX_GRID_BARRIER_NBYTES = 2**30
-#: A launch shorter than this ends sooner without helpers, whose waking takes about 20 µs each.
-SOLO_NS = 60_000
-#: Pieces that a launch is cut into for each worker, so that uneven blocks even out.
-CHUNKS_PER_WORKER = 16
 
 
 @dataclass
@@ -175,7 +171,9 @@ class CpuDevice:
     ) -> None:
         """Run a launch to its end."""
         workers = self._workers
-        chunk = blocks if program.uses_grid_barrier else blocks // (workers.num_threads * CHUNKS_PER_WORKER) or 1
+        chunk = blocks
+        if not program.uses_grid_barrier:
+            chunk = chunk_blocks(blocks, workers.num_threads, program.thread_ns * threads)
         scratch_nbytes = layout.nbytes * blocks if program.uses_grid_barrier else layout.nbytes
         record = program.records.borrow()
         scratch = workers.scratches.borrow()
@@ -186,7 +184,7 @@ class CpuDevice:
                 layout.shared_offset, layout.warps_offset, layout.threads_offset, layout.nbytes, params,
             )  # fmt: skip
             address = scratch.reserve(scratch_nbytes)
-            _work_off(program, workers, record.address, address, scratch_nbytes, blocks, chunk, threads)
+            work_off(program, workers, record, address, scratch_nbytes, blocks, chunk, threads)
             if program.loaded.replay is not None and channel.has_report():
                 self._complete_report(program, channel, record.address, address, config.block[0])
         except MemoryError as error:
@@ -231,41 +229,3 @@ class CpuDevice:
 
     def program_of(self, number: int) -> CpuProgram | None:
         return self._programs.get(number)
-
-
-def _work_off(
-    program: CpuProgram,
-    workers: WorkerPool,
-    record: int,
-    scratch: int,
-    scratch_nbytes: int,
-    blocks: int,
-    chunk: int,
-    threads: int,
-) -> None:
-    """Run all blocks: alone as long as that is quick, else with helpers."""
-    work = program.loaded.work
-    helpers = min(workers.num_threads, -(-blocks // chunk)) - 1
-    if helpers < 1:
-        work(record, scratch, ALL_BLOCKS)
-        return
-    started_ns = time.perf_counter_ns()
-    is_quick = program.thread_ns * threads * blocks < SOLO_NS
-    if is_quick:
-        # The guess may be wrong for these arguments: look at the clock after a part.
-        part = blocks // 8 or 1
-        work(record, scratch, part)
-        is_quick = (time.perf_counter_ns() - started_ns) * blocks < SOLO_NS * part
-    alone = is_quick or (program.pace is not None and program.pace.goes_alone())
-    if alone:
-        work(record, scratch, ALL_BLOCKS)
-    else:
-        team = Team(work, record, scratch_nbytes)
-        workers.share(team, helpers)
-        try:
-            work(record, scratch, ALL_BLOCKS)
-        finally:
-            team.close()
-    program.thread_ns = (time.perf_counter_ns() - started_ns) / (blocks * threads)
-    if program.pace is not None and not is_quick:
-        program.pace.note(program.thread_ns, alone)

@@ -14,6 +14,9 @@ from numba_gpucore.base.records import dataclass
 #: grid[3], block[3], dynamic shared, params, mailbox, program, blocks, chunk, next, shared, warps, threads, whole size
 LAUNCH_FORMAT = "<6I11Q"
 LAUNCH_NBYTES = struct.calcsize(LAUNCH_FORMAT)
+_NEXT_OFFSET = struct.calcsize("<6I6Q")
+#: Beyond every count of blocks, and far from where additions to it would overflow.
+_NO_MORE_BLOCKS = 2**62
 
 BLOCK_NBYTES = 104
 THREAD_NBYTES = 32
@@ -57,6 +60,16 @@ class LaunchRecord:
         self.params_address = self.address + LAUNCH_NBYTES
         #: Write all fields in order, then the bytes of the parameter block.
         self.fill = functools.partial(packer.pack_into, self._buffer, 0)
+        self._next = ctypes.c_uint64.from_buffer(self._buffer, _NEXT_OFFSET)
+
+    @property
+    def next_block(self) -> int:
+        """The first block that nobody has taken; the count of blocks or more when all are taken."""
+        return self._next.value
+
+    def stop(self) -> None:
+        """Let nobody take another block."""
+        self._next.value = _NO_MORE_BLOCKS
 
 
 class LaunchRecords:

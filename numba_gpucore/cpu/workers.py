@@ -20,7 +20,7 @@ class Team:
     """One launch that helpers may join until it is closed."""
 
     def __init__(self, work: Callable[[int, int, int], None], record: int, scratch_nbytes: int):
-        self._work = work
+        self.work = work
         self._record = record
         self._scratch_nbytes = scratch_nbytes
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class Team:
                 self._idle.acquire()
         scratch = scratches.borrow()
         try:
-            self._work(self._record, scratch.reserve(self._scratch_nbytes), ALL_BLOCKS)
+            self.work(self._record, scratch.reserve(self._scratch_nbytes), ALL_BLOCKS)
         except MemoryError as error:
             # The blocks are left to the others; the launching thread has its memory already.
             self._error = error
