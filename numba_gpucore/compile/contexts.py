@@ -6,6 +6,7 @@ install.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.half_typing import HALF_TYPING, HalfTyping
 from numba_gpucore.compile.late_features import load_feature_of
+from numba_gpucore.compile.late_templates import LateTemplates
 from numba_gpucore.compile.lower import LOWERING_REGISTRIES, REPLACEMENTS, ufuncs
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
@@ -79,7 +81,9 @@ _CLASSES_WITH_RULES = (BaseException, tuple, np.generic, types.Type)
 _TYPE_OF_OTHERS = typeof_impl.dispatch(object)
 
 
-class DeviceTypingContext(RememberedCalls, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext):
+class DeviceTypingContext(
+    RememberedCalls, LateTemplates, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext
+):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
     def __init__(self, descriptor: DeviceDescriptor):
@@ -127,16 +131,21 @@ class DeviceTargetContext(NoContainers, BaseContext):
         self._is_refreshing = False
 
     def refresh(self):
-        """Install what registries have that is new.
+        """Install what registries have that is new."""
+        if not self._is_refreshing:
+            with self.refreshed_once():
+                super().refresh()
+
+    @contextmanager
+    def refreshed_once(self):
+        """One refresh at the end for all that is made inside.
 
         Each template of a method or attribute asks for a refresh of its own while it is installed, and adds a lowering
         to the built-in registry (Numba, `_get_target_registry`): one more look at that afterwards does for all.
         """
-        if self._is_refreshing:
-            return
         self._is_refreshing = True
         try:
-            super().refresh()
+            yield
             self.install_registry(imputils.builtin_registry)
             self.install_registry(REPLACEMENTS)
         finally:

@@ -1,0 +1,102 @@
+"""Registrations that are taken over when a program asks give what Numba gives, which takes all over at once."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+from numba.core import types
+from numba.core.extending import overload_method
+from numba.core.target_extension import target_override
+from numba.core.typing import BaseContext
+from numba.core.typing.templates import AbstractTemplate, Registry
+
+import numba_ptxplus
+from numba_gpucore.compile.contexts import DeviceTypingContext
+from numba_gpucore.compile.dispatcher import descriptor_for
+
+
+class EagerContext(DeviceTypingContext):
+    """Takes over all registrations at once, by Numba's own loop."""
+
+    install_registry = BaseContext.install_registry
+
+
+def fresh_context(context_class: type[DeviceTypingContext]) -> DeviceTypingContext:
+    descriptor = descriptor_for("ptxplus")
+    descriptor.target_context.refresh()  # makes the target's own context first
+    context = context_class(descriptor)
+    context.refresh()
+    return context
+
+
+@pytest.fixture
+def contexts():
+    """Ours and Numba's way, with the same registries."""
+    with target_override("ptxplus"):
+        yield fresh_context(DeviceTypingContext), fresh_context(EagerContext)
+
+
+def classes_by_key(templates: dict) -> dict:
+    # A template that is for a function is kept under a method of its own, which nothing asks for.
+    return {getattr(key, "__func__", key): [type(template) for template in made] for key, made in templates.items()}
+
+
+def test_all_that_is_registered_means_the_same(contexts) -> None:
+    late, eager = contexts
+    globals_, functions, attributes = set(late._noted_globals), set(late._noted_functions), set(late._noted_attributes)
+    assert not late._globals and min(len(globals_), len(functions)) > 500 and len(attributes) > 20
+    for value in globals_:
+        late._lookup_global(value)
+    for key in functions:
+        late._take_functions(key)
+    for key in attributes:
+        late._take_attributes((key,))
+    assert not (late._noted_globals or late._noted_functions or late._noted_attributes)
+    assert late._globals == eager._globals
+    assert classes_by_key(late._functions) == classes_by_key(eager._functions)
+    assert classes_by_key(late._attributes) == classes_by_key(eager._attributes)
+
+
+def test_a_value_that_is_registered_again_later_keeps_what_it_was(contexts) -> None:
+    context, _eager = contexts
+    known = context._lookup_global(operator.add).templates
+    registry = Registry()
+
+    @registry.register_global(operator.add)
+    class AddNothing(AbstractTemplate):
+        def generic(self, args, kws):
+            return None
+
+    context.install_registry(registry)
+    later = context._lookup_global(operator.add).templates
+    assert later[:-1] == known and issubclass(later[-1], AddNothing)
+
+
+def test_two_meanings_that_cannot_be_one_are_refused(contexts) -> None:
+    context, _eager = contexts
+    registry, value = Registry(), object()
+    for type_ in (types.int32, types.DType(types.int32)):
+        registry.register_global(value, type_)
+    context.install_registry(registry)
+    with pytest.raises(TypeError, match="cannot augment int32 with dtype"):
+        context._lookup_global(value)
+
+
+def test_values_without_a_hash_are_not_registered(contexts) -> None:
+    context, _eager = contexts
+    assert context._lookup_global([]) is None
+
+
+def test_a_method_that_is_overloaded_between_two_kernels_is_found() -> None:
+    def kernel(x):
+        x[0] = x.twice_first()
+
+    with pytest.raises(TypeError, match="twice_first"):
+        numba_ptxplus.compile_ptx(kernel, "void(float32[:])")
+
+    @overload_method(types.Array, "twice_first", target="gpucore")
+    def overload_twice_first(array):
+        return lambda array: 2 * array[0]
+
+    numba_ptxplus.compile_ptx(kernel, "void(float32[:])")
