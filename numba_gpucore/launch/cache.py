@@ -8,6 +8,7 @@ wrong kernel. Entries are machine code, so folders and files that another user o
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -30,6 +31,7 @@ OVERLOAD_SUFFIX = ".gpuoverload"
 _TEXT_SUFFIX = ".gputext"
 _LOCK_SUFFIX = ".gpulock"
 _TEMPORARY_SUFFIX = ".gputemporary"
+_COUNTED_SUFFIXES = (ENTRY_SUFFIX, OVERLOAD_SUFFIX, _TEXT_SUFFIX)
 #: A temporary file this old belongs to a process that died.
 _TEMPORARY_TIMEOUT_S = 3600.0
 #: Windows turns line ends into its own without it.
@@ -37,6 +39,12 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NOT_WAITING = getattr(os, "O_NONBLOCK", 0)
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
 _LOCK_TIMEOUT_S = 20.0
+_LEFTOVER_TIMEOUTS_S = {_TEMPORARY_SUFFIX: _TEMPORARY_TIMEOUT_S, _LOCK_SUFFIX: _LOCK_TIMEOUT_S}
+#: Listing the folder for each file that is written takes longer than writing it. A process lists it with its first
+#: write, and again when it has written this part of the limit; what so many processes can have written since the last
+#: listing is left free, so that they keep the limit together.
+_PARTS_OF_LIMIT = 640
+_N_PROCESSES_AT_ONCE = 20
 _LOCK_POLL_S = 0.02
 #: The plainest reason of a miss.
 NOT_THERE = "not in the cache"
@@ -58,8 +66,8 @@ class _Untrusted(Exception):
 class DiskCache:
     """One folder of entries.
 
-    max_nbytes: after a store, least recently used files go until the rest fits. writable: False for the layer that
-    a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
+    max_nbytes: least recently used files go so that all of them fit, with room for what up to 20 processes write
+    before one of them looks again. writable: False for the layer that a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
     """
 
     folder: str
@@ -67,6 +75,7 @@ class DiskCache:
     writable: bool = True
     trusted: bool = False
     _warned: bool = field(default=False, repr=False)
+    _nbytes_before_listing: int = field(default=0, repr=False)
 
     def path_of(self, key: CacheKey) -> str:
         return self._path(key.digest + ENTRY_SUFFIX)
@@ -113,12 +122,28 @@ class DiskCache:
     def store_data(self, name: str, data: bytes) -> bool:
         """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
         try:
-            self._write(name, data)
+            self._keep(name, data)
         except OSError as error:
             self._warn(f"compiled kernels cannot be kept in {self.folder}: {error}")
             return False
-        self._remove_least_recently_used()
         return True
+
+    def _keep(self, name: str, data: bytes) -> None:
+        """Write a file, and make room where it may be that too little is left. Raises OSError."""
+        if len(data) > self._room_nbytes:
+            raise OSError(
+                errno.EFBIG, f"{len(data)} bytes are more than the folder's limit of {self.max_nbytes} allows"
+            )
+        self._write(name, data)
+        self._nbytes_before_listing -= len(data)
+        if self._nbytes_before_listing < 0:
+            self._remove_leftovers_and_least_recently_used()
+            self._nbytes_before_listing = self.max_nbytes // _PARTS_OF_LIMIT
+
+    @property
+    def _room_nbytes(self) -> int:
+        """What the files may take when the folder is listed."""
+        return self.max_nbytes - _N_PROCESSES_AT_ONCE * (self.max_nbytes // _PARTS_OF_LIMIT)
 
     def require_readable(self) -> None:
         """Raise OSError where there is a folder that cannot be read."""
@@ -167,8 +192,7 @@ class DiskCache:
     def note(self, name: str, text: str) -> None:
         """Keep a text under a file name, where the folder takes it."""
         with contextlib.suppress(OSError):
-            self._write(name, f"{digest_key_text(text)}\n{text}".encode())
-            self._remove_least_recently_used()
+            self._keep(name, f"{digest_key_text(text)}\n{text}".encode())
 
     @contextlib.contextmanager
     def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
@@ -212,34 +236,46 @@ class DiskCache:
         """Paths of all implementations of Numba's functions, least recently used first."""
         return self._least_recently_used(OVERLOAD_SUFFIX)
 
+    def _least_recently_used(self, suffix: str) -> list[str]:
+        return [path for _time, path, _nbytes in sorted(self._files(suffix))]
+
     def clear(self) -> int:
         """Delete all that is ours, and what processes that died have left; how many kernels and implementations."""
-        paths = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX)
-        for path in (*paths, *self._files(_TEXT_SUFFIX, _LOCK_SUFFIX, _TEMPORARY_SUFFIX)):
+        counted, others = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX), self._files(_TEXT_SUFFIX, *_LEFTOVER_TIMEOUTS_S)
+        for _time, path, _nbytes in (*counted, *others):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
-        return len(paths)
+        return len(counted)
 
-    def _files(self, *suffixes: str) -> list[str]:
-        try:
-            return [self._path(name) for name in os.listdir(self.folder) if name.endswith(suffixes)]
-        except OSError:
-            return []
-
-    def _least_recently_used(self, *suffixes: str) -> list[str]:
-        dated = []
-        for path in self._files(*suffixes):
-            with contextlib.suppress(OSError):
-                dated.append((os.stat(path).st_mtime_ns, path))
-        return [path for _time, path in sorted(dated)]
-
-    def _remove_leftovers(self) -> None:
-        """What belongs to processes that died."""
-        for suffix, timeout_s in ((_TEMPORARY_SUFFIX, _TEMPORARY_TIMEOUT_S), (_LOCK_SUFFIX, _LOCK_TIMEOUT_S)):
-            for path in self._files(suffix):
+    def _remove_leftovers_and_least_recently_used(self) -> None:
+        """What belongs to processes that died, and what does not fit."""
+        kept = []
+        now_s = time.time()
+        for used_ns, path, nbytes in self._files(*_COUNTED_SUFFIXES, *_LEFTOVER_TIMEOUTS_S):
+            timeout_s = _LEFTOVER_TIMEOUTS_S.get(os.path.splitext(path)[1])
+            if timeout_s is None:
+                kept.append((used_ns, path, nbytes))
+            elif now_s - used_ns / 1e9 >= timeout_s:
                 with contextlib.suppress(OSError):
-                    if time.time() - os.stat(path).st_mtime >= timeout_s:
-                        os.unlink(path)
+                    os.unlink(path)
+        excess = sum(nbytes for _time, _path, nbytes in kept) - self._room_nbytes
+        for _time, path, nbytes in sorted(kept) if excess > 0 else ():
+            if excess <= 0:
+                break
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                excess -= nbytes
+
+    def _files(self, *suffixes: str) -> list[tuple[int, str, int]]:
+        """For each file of these kinds when it was used last (ns), its path and its size (bytes)."""
+        files = []
+        with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(suffixes):
+                    with contextlib.suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        files.append((status.st_mtime_ns, entry.path, status.st_size))
+        return files
 
     def _read(self, path: str) -> bytes:
         """The content of a file of ours. Raises OSError, and _Untrusted for what is none that we should take."""
@@ -270,20 +306,6 @@ class DiskCache:
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"{path} can be written by others; kernels are machine code, so it is ignored"
         return ""
-
-    def _remove_least_recently_used(self) -> None:
-        self._remove_leftovers()
-        sizes = []
-        for path in self._least_recently_used(ENTRY_SUFFIX, OVERLOAD_SUFFIX, _TEXT_SUFFIX):
-            with contextlib.suppress(OSError):
-                sizes.append((path, os.stat(path).st_size))
-        excess = sum(nbytes for _path, nbytes in sizes) - self.max_nbytes
-        for path, nbytes in sizes:
-            if excess <= 0:
-                break
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-                excess -= nbytes
 
     def _refuse(self, reason: str) -> Lookup:
         self._warn(reason)

@@ -275,36 +275,6 @@ def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
     assert list(Path(cache.folder).iterdir()) == []
 
 
-def test_least_recently_used_entry_goes_first(tmp_path):
-    cache = DiskCache(str(tmp_path), max_nbytes=3 * len(GOOD))
-    keys = [replace(KEY, fingerprint=str(number) * 40) for number in range(4)]
-    for age, key in enumerate(keys[:3]):
-        cache.store(key, ARTIFACT)
-        os.utime(cache.path_of(key), (1000 + age, 1000 + age))
-    cache.find(keys[0], ARG_TYPES)
-    cache.store(keys[3], ARTIFACT)
-    assert [cache.find(key, ARG_TYPES).artifact is not None for key in keys] == [True, False, True, True]
-
-
-def test_implementations_count_and_go_as_kernels_do(tmp_path):
-    """Those of other versions are never found, so they grow old and go first."""
-    cache = DiskCache(str(tmp_path), max_nbytes=3 * len(GOOD))
-    store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
-    older = OverloadFiles((cache,), own_source=lambda: "source of last year", keeps=True)
-    text = "x" * (len(GOOD) * 9 // 10)
-    older.keep("sum", text)
-    store.keep("sum", text)
-    cache.store(KEY, ARTIFACT)
-    for age, path in enumerate((*cache.overloads(), *cache.entries())):
-        os.utime(path, (1000 + age, 1000 + age))
-    assert store.find("sum") == text
-    store.keep("max", text)
-    assert older.find("sum") is None
-    assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
-    assert (store.find("sum"), store.find("max")) == (text, text)
-    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= cache.max_nbytes
-
-
 def test_an_implementation_under_another_name_is_not_found(cache):
     store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
     store.keep("sum", "text of sum")
