@@ -58,7 +58,7 @@ class Lookup:
     reason: str
 
 
-class _Untrusted(Exception):
+class UntrustedFile(Exception):
     """A file that is not taken; the text says why."""
 
 
@@ -67,7 +67,8 @@ class DiskCache:
     """One folder of entries.
 
     max_nbytes: least recently used files go so that all of them fit, with room for what up to 20 processes write
-    before one of them looks again. writable: False for the layer that a package ships. trusted: take entries whoever owns them (a shared folder that an environment variable vouches for).
+    before one of them looks again. writable: False for the layer that a package ships. trusted: take entries whoever
+    owns them (a shared folder that an environment variable vouches for).
     """
 
     folder: str
@@ -87,10 +88,10 @@ class DiskCache:
         """The entry for a key, if it is there, whole, trustworthy and made from the sources as they are now."""
         path = self.path_of(key)
         try:
-            data = self._read(path)
+            data = self.read(path)
         except FileNotFoundError:
             return Lookup(None, NOT_THERE)
-        except _Untrusted as objection:
+        except UntrustedFile as objection:
             return self._refuse(str(objection))
         except OSError as error:
             return self._refuse(f"{path} cannot be read: {error}")
@@ -150,6 +151,11 @@ class DiskCache:
         with contextlib.suppress(FileNotFoundError):
             os.listdir(self.folder)
 
+    def require_trustworthy(self) -> None:
+        """Raise PermissionError where there is a folder of which nothing is taken."""
+        with contextlib.suppress(FileNotFoundError):
+            self._refuse_folder_of_others()
+
     def require_writable(self) -> None:
         """Raise OSError where the folder does not take a file."""
         name = f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
@@ -182,8 +188,8 @@ class DiskCache:
         """The text that `note` kept under a file name; None unless it is there, whole and to be trusted."""
         path = self._path(name)
         try:
-            text = decode_text(self._read(path))
-        except (OSError, _Untrusted):
+            text = decode_text(self.read(path))
+        except (OSError, UntrustedFile):
             return None
         if text is not None:
             self._mark_as_used(path)
@@ -239,13 +245,13 @@ class DiskCache:
     def _least_recently_used(self, suffix: str) -> list[str]:
         return [path for _time, path, _nbytes in sorted(self._files(suffix))]
 
-    def clear(self) -> int:
-        """Delete all that is ours, and what processes that died have left; how many kernels and implementations."""
+    def clear(self) -> tuple[int, list[OSError]]:
+        """Delete all that is ours, and what processes that died have left; how many kernels and implementations, and
+        what could not be deleted."""
         counted, others = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX), self._files(_TEXT_SUFFIX, *_LEFTOVER_TIMEOUTS_S)
-        for _time, path, _nbytes in (*counted, *others):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-        return len(counted)
+        errors = [error for error in map(_unlink, (path for _time, path, _nbytes in (*counted, *others))) if error]
+        undeleted = {error.filename for error in errors}
+        return sum(path not in undeleted for _time, path, _nbytes in counted), errors
 
     def _remove_leftovers_and_least_recently_used(self) -> None:
         """What belongs to processes that died, and what does not fit."""
@@ -277,8 +283,8 @@ class DiskCache:
                         files.append((status.st_mtime_ns, entry.path, status.st_size))
         return files
 
-    def _read(self, path: str) -> bytes:
-        """The content of a file of ours. Raises OSError, and _Untrusted for what is none that we should take."""
+    def read(self, path: str) -> bytes:
+        """The content of a file of ours. Raises OSError, and UntrustedFile for what is none that we should take."""
         objection = self._objection_to(os.stat(self.folder), self.folder)
         with open(path, "rb", opener=_open_without_waiting) as file:
             status = os.fstat(file.fileno())
@@ -288,11 +294,14 @@ class DiskCache:
             elif status.st_size > self.max_nbytes:
                 objection = objection or f"{path} is larger than all the folder may be"
             if objection:
-                raise _Untrusted(objection)
+                raise UntrustedFile(objection)
             return file.read()
 
     def _make_folder(self) -> None:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        self._refuse_folder_of_others()
+
+    def _refuse_folder_of_others(self) -> None:
         objection = self._objection_to(os.stat(self.folder), self.folder)
         if objection:
             raise PermissionError(objection)
@@ -315,6 +324,17 @@ class DiskCache:
         if not self._warned:
             self._warned = True
             warn_at_users_line(f"{text}; the kernel is compiled again", CacheWarning)
+
+
+def _unlink(path: str) -> OSError | None:
+    """Delete a file, which may have been deleted meanwhile; the error if that is not possible."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    return None
 
 
 def _open_without_waiting(path: str, flags: int) -> int:

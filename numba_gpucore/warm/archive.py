@@ -11,86 +11,113 @@ import io
 import os
 import tarfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from numba_gpucore.base.key import digest_key_text
-from numba_gpucore.launch.cache import ENTRY_SUFFIX, OVERLOAD_SUFFIX, DiskCache
+from numba_gpucore.launch.cache import ENTRY_SUFFIX, OVERLOAD_SUFFIX, DiskCache, UntrustedFile
 from numba_gpucore.launch.entry_file import DamagedEntry, check_entry
 from numba_gpucore.launch.overload_files import versions_of_overload
 
 
 @dataclass(frozen=True)
-class ImportReport:
-    """How many entries were taken, and for each other file its name and why it was refused."""
+class CacheFile:
+    """A file of the cache. data: empty where it is not taken, and objection says why. used_s: when it was used last."""
 
-    n_taken: int
+    name: str
+    data: bytes
+    objection: str
+    used_s: float
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class CarryReport:
+    """How many entries were carried, and for each other file its name and why it was not."""
+
+    n_carried: int
     refusals: tuple[str, ...]
 
 
-def export_entries(cache: DiskCache, path: Path) -> int:
-    """Write every whole entry into a tar file, of which there is all or nothing; how many. Raises OSError."""
+def read_files(cache: DiskCache, paths: Sequence[str]) -> Iterator[CacheFile]:
+    """Those files of the cache that are still there: other processes make room at any time."""
+    for path in paths:
+        try:
+            status = os.lstat(path)
+            data, objection = _read(cache, path)
+        except FileNotFoundError:
+            continue
+        yield CacheFile(os.path.basename(path), data, objection, status.st_mtime, status.st_size)
+
+
+def _read(cache: DiskCache, path: str) -> tuple[bytes, str]:
+    """What is in a file, or why it is not taken. Raises FileNotFoundError."""
+    try:
+        return cache.read(path), ""
+    except FileNotFoundError:
+        raise
+    except UntrustedFile as untrusted:
+        return b"", str(untrusted).removeprefix(f"{path} ")
+    except OSError as error:
+        return b"", f"it cannot be read: {error.strerror or error}"
+
+
+def export_entries(cache: DiskCache, path: Path) -> CarryReport:
+    """Write every whole entry into a tar file, of which there is all or nothing. Raises OSError."""
     cache.require_readable()
+    cache.require_trustworthy()
     unfinished = path.with_name(path.name + ".unfinished")
+    n_carried, refusals = 0, []
     try:
         with tarfile.open(unfinished, "w") as archive:
-            files = read_files([*cache.entries(), *cache.overloads()])
-            n_written = sum(_add(archive, name, data) for name, data, _status in files)
+            # Files of the cache that cannot be read are no errors here: what is raised is about the archive.
+            for file in read_files(cache, [*cache.entries(), *cache.overloads()]):
+                objection = file.objection or _objection_to(file.name, file.data)
+                if objection:
+                    refusals.append(f"{file.name}: {objection}")
+                    continue
+                member = tarfile.TarInfo(file.name)
+                member.size = len(file.data)
+                archive.addfile(member, io.BytesIO(file.data))
+                n_carried += 1
         unfinished.replace(path)
     except OSError as error:
         raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
-    return n_written
+        with suppress(OSError):
+            unfinished.unlink()
+    return CarryReport(n_carried, tuple(refusals))
 
 
-def read_files(paths: Sequence[str]) -> Iterator[tuple[str, bytes, os.stat_result]]:
-    """Names and contents of those files of the cache that are still there: other processes make room at any time."""
-    for path in map(Path, paths):
-        try:
-            found = path.name, path.read_bytes(), path.stat()
-        except FileNotFoundError:
-            continue
-        yield found
-
-
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> bool:
-    """Add a file of the cache, if it is whole."""
-    if _objection_to(name, data) is not None:
-        return False
-    member = tarfile.TarInfo(name)
-    member.size = len(data)
-    archive.addfile(member, io.BytesIO(data))
-    return True
-
-
-def import_entries(cache: DiskCache, path: Path) -> ImportReport:
+def import_entries(cache: DiskCache, path: Path) -> CarryReport:
     """Take the entries of a tar file that are whole. Raises OSError, also where the file is no tar file."""
-    n_taken, refusals = 0, []
+    n_carried, refusals = 0, []
     try:
         with tarfile.open(path, "r:") as archive:
+            cache.require_writable()
             for member in archive:
                 file = archive.extractfile(member) if member.isreg() else None
                 data = b"" if file is None else file.read()
                 objection = _objection_to(member.name, data) if file is not None else "it is not a plain file"
-                if objection is None and not cache.store_data(member.name, data):
+                if not objection and not cache.store_data(member.name, data):
                     objection = f"{cache.folder} does not take it"
-                if objection is None:
-                    n_taken += 1
+                if not objection:
+                    n_carried += 1
                 else:
                     refusals.append(f"{member.name}: {objection}")
     except tarfile.TarError as error:
         raise OSError(f"{path} is not an archive of cache entries: {error}") from error
-    return ImportReport(n_taken, tuple(refusals))
+    return CarryReport(n_carried, tuple(refusals))
 
 
-def _objection_to(name: str, data: bytes) -> str | None:
-    """Why a file is none of the cache's; None if it is: whole, and named by the digest of its key."""
+def _objection_to(name: str, data: bytes) -> str:
+    """Why a file is none of the cache's; empty if it is: whole, and named by the digest of its key."""
     try:
         if name.endswith(OVERLOAD_SUFFIX):
             versions_of_overload(name, data)
-            return None
+            return ""
         key_text = check_entry(data)
     except DamagedEntry as damage:
         return str(damage)
-    return None if name == digest_key_text(key_text) + ENTRY_SUFFIX else "its name is not that of its key"
+    return "" if name == digest_key_text(key_text) + ENTRY_SUFFIX else "its name is not that of its key"

@@ -24,7 +24,7 @@ from numba_gpucore.launch.overload_files import versions_of_overload
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import package_of, warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
-from numba_gpucore.warm.archive import export_entries, import_entries, read_files
+from numba_gpucore.warm.archive import CacheFile, CarryReport, export_entries, import_entries, read_files
 from numba_gpucore.warm.compile_modules import (
     ArchChoice,
     WarmReport,
@@ -122,8 +122,9 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
         one.require_readable()
-        for name, data, file in read_files(one.entries()):
-            status |= _list_entry(name, data, file.st_mtime)
+        one.require_trustworthy()
+        for file in read_files(one, one.entries()):
+            status |= _list_entry(file)
         status |= _list_overloads(one)
     return status
 
@@ -143,38 +144,43 @@ def _shipped_with(package: str) -> DiskCache:
     return DiskCache(folder, writable=False, trusted=True)
 
 
-def _list_entry(name: str, data: bytes, used_s: float) -> int:
-    """Print a line for an entry; 1 where it is damaged."""
+def _list_entry(file: CacheFile) -> int:
+    """Print a line for an entry; 1 where it is damaged or not taken."""
+    if file.objection:
+        print(_line(file.used_s, file.nbytes, f"{file.name} {file.objection}"))
+        return 1
     try:
-        header = read_header(data)[0]
+        header = read_header(file.data)[0]
         key = json.loads(header["key"])
         what = f"{key['kernel_name']}({', '.join(key['signature'])})  {key['backend']} {key['arch']}"
         versions = _versions_text(header.get("made_with", ()))
         what += f"  made with {versions}" if versions else ""
         status = 0
     except (DamagedEntry, KeyError, TypeError, ValueError) as damage:
-        what, status = f"{name} is damaged: {damage}", 1
-    print(_line(used_s, len(data), what))
+        what, status = f"{file.name} is damaged: {damage}", 1
+    print(_line(file.used_s, file.nbytes, what))
     return status
 
 
 def _list_overloads(cache: DiskCache) -> int:
     """Print a line for all implementations of Numba's functions that were made with the same versions, and one for each
-    that is damaged; 1 if there are such."""
-    used: dict[str, list[os.stat_result]] = {}
+    that is damaged or not taken; 1 if there are such."""
+    used: dict[str, list[CacheFile]] = {}
     status = 0
-    for name, data, file in read_files(cache.overloads()):
+    for file in read_files(cache, cache.overloads()):
+        objection = file.objection
         try:
-            versions = _versions_text(versions_of_overload(name, data))
+            if not objection:
+                used.setdefault(_versions_text(versions_of_overload(file.name, file.data)), []).append(file)
         except DamagedEntry as damage:
-            print(_line(file.st_mtime, len(data), f"{name} is damaged: {damage}"))
+            objection = f"is damaged: {damage}"
+        if objection:
+            print(_line(file.used_s, file.nbytes, f"{file.name} {objection}"))
             status = 1
-            continue
-        used.setdefault(versions, []).append(file)
     for versions, files in used.items():
-        last_used, nbytes = max(one.st_mtime for one in files), sum(one.st_size for one in files)
+        last_used_s, nbytes = max(one.used_s for one in files), sum(one.nbytes for one in files)
         what = f"{len(files)} implementations of Numba's functions  made with {versions}"
-        print(_line(last_used, nbytes, what))
+        print(_line(last_used_s, nbytes, what))
     return status
 
 
@@ -188,8 +194,11 @@ def _line(used_s: float, nbytes: int, what: str) -> str:
 
 def _clear(cache: DiskCache, _options: argparse.Namespace) -> int:
     cache.require_readable()
-    print(f"deleted {cache.clear()} entries of {cache.folder}")
-    return 0
+    n_deleted, errors = cache.clear()
+    for error in errors:
+        print(f"cannot be deleted: {error}", file=sys.stderr)
+    print(f"deleted {n_deleted} entries of {cache.folder}")
+    return 1 if errors else 0
 
 
 def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
@@ -228,15 +237,19 @@ def _look_up(kernel: Kernel, choice: ArchChoice | None) -> Iterator[str | None]:
 
 
 def _export(cache: DiskCache, options: argparse.Namespace) -> int:
-    print(f"wrote {export_entries(cache, options.file)} entries to {options.file}")
-    return 0
+    report = export_entries(cache, options.file)
+    return _tell_carried(report, "left out", f"wrote {report.n_carried} entries to {options.file}")
 
 
 def _import(cache: DiskCache, options: argparse.Namespace) -> int:
     report = import_entries(cache, options.file)
+    return _tell_carried(report, "refused", f"took {report.n_carried} entries into {cache.folder}")
+
+
+def _tell_carried(report: CarryReport, refused: str, summary: str) -> int:
     for refusal in report.refusals:
-        print(f"refused: {refusal}", file=sys.stderr)
-    print(f"took {report.n_taken} entries into {cache.folder}")
+        print(f"{refused}: {refusal}", file=sys.stderr)
+    print(summary)
     return 1 if report.refusals else 0
 
 

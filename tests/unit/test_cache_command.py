@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +71,7 @@ def test_what_another_process_deletes_meanwhile_is_left_out(act: Act, tmp_path: 
     assert act("import kernels")[0] == 0
     cache = DiskCache(str(tmp_path / "cache"))
     (kept,) = cache.entries()
-    found = [(name, data) for name, data, _status in read_files([str(tmp_path / "cache" / "gone"), kept])]
+    found = [(file.name, file.data) for file in read_files(cache, [str(tmp_path / "cache" / "gone"), kept])]
     assert found == [(Path(kept).name, Path(kept).read_bytes())]
 
 
@@ -121,7 +123,8 @@ def test_implementations_are_listed_carried_and_deleted(
     assert f"{damaged.name} is damaged: it is not what was stored" in listing
     assert "2 implementations of Numba's functions  made with " in listing and f"numba {numba.__version__}" in listing
     archive = str(tmp_path / "all.tar")
-    assert act_here("export", archive) == (0, f"wrote 2 entries to {archive}\n")
+    left_out = f"left out: {damaged.name}: it is not what was stored\n"
+    assert act_here("export", archive) == (1, f"wrote 2 entries to {archive}\n{left_out}")
     status, output = act_here("import", archive, folder="other")
     assert (status, output) == (0, f"took 2 entries into {tmp_path / 'other'}\n")
     other = OverloadFiles((DiskCache(str(tmp_path / "other")),), own_source=lambda: "source")
@@ -132,6 +135,64 @@ def test_implementations_are_listed_carried_and_deleted(
     assert list(Path(cache.folder).iterdir()) == []
 
 
+def _put_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _put_pipe(path: Path) -> None:
+    os.mkfifo(path, 0o600)
+
+
+def _put_link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def _put_what_others_can_write(path: Path) -> None:
+    path.write_bytes(b"machine code")
+    path.chmod(0o666)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes, links and owners are of POSIX")
+@pytest.mark.parametrize(
+    ("put", "objection"),
+    [
+        (_put_folder, "it cannot be read: Is a directory"),
+        (_put_pipe, "is no file"),
+        (_put_link_to_itself, "it cannot be read: Too many levels of symbolic links"),
+        (_put_what_others_can_write, "can be written by others; kernels are machine code, so it is ignored"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".gpukernel", ".gpuoverload"])
+def test_what_is_not_taken_is_told_and_the_rest_goes_on(
+    act: Act, tmp_path: Path, put: Callable[[Path], None], objection: str, suffix: str
+) -> None:
+    """And not carried: whoever imports an archive trusts what is in it."""
+    assert act("import kernels")[0] == 0
+    strange = tmp_path / "cache" / ("0" * 40 + suffix)
+    put(strange)
+    status, listing = act("cache list")
+    assert status == 1 and f"{strange.name} {objection}\n" in listing and "scale(" in listing
+    left_out = f"left out: {strange.name}: {objection}\n"
+    assert act("cache export all.tar") == (1, f"wrote 1 entries to all.tar\n{left_out}")
+    status, output = act("cache clear")
+    if strange.is_dir():
+        assert status == 1 and "cannot be deleted: [Errno 21] Is a directory" in output
+        assert f"deleted 1 entries of {tmp_path / 'cache'}\n" in output
+    else:
+        assert (status, output) == (0, f"deleted 2 entries of {tmp_path / 'cache'}\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="ownership is checked on POSIX")
+@pytest.mark.parametrize("line", ["cache list", "cache export all.tar", "cache import mine.tar", "warm kernels"])
+def test_a_folder_that_others_can_write_is_refused_once(act: Act, tmp_path: Path, line: str) -> None:
+    assert act("import kernels")[0] == 0
+    assert act("cache export mine.tar")[0] == 0
+    (tmp_path / "cache").chmod(0o777)
+    objection = "can be written by others; kernels are machine code, so it is ignored"
+    assert act(line) == (1, f"numba_metal: {tmp_path / 'cache'} {objection}\n")
+    assert not (tmp_path / "all.tar").exists()
+
+
 def test_import_of_what_is_no_archive(act: Act, tmp_path: Path) -> None:
     (tmp_path / "text.tar").write_text("no archive" * 200)
     status, output = act("cache import text.tar")
@@ -139,7 +200,7 @@ def test_import_of_what_is_no_archive(act: Act, tmp_path: Path) -> None:
     assert output.startswith("numba_metal: text.tar is not an archive of cache entries")
 
 
-@pytest.mark.parametrize("line", ["cache list", "cache clear", "cache export all.tar", "warm"])
+@pytest.mark.parametrize("line", ["cache list", "cache clear", "cache export all.tar", "warm", "warm kernels"])
 def test_a_folder_that_cannot_be_used_is_told(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,6 +210,18 @@ def test_a_folder_that_cannot_be_used_is_told(
     assert main("numba_metal", line.split()) == 1
     assert f"{tmp_path / 'file'}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("archive", ["nowhere/all.tar", "file/all.tar", "folder"])
+def test_an_archive_that_cannot_be_written_is_told(
+    archive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder").mkdir()
+    assert main("numba_metal", ["cache", "export", str(tmp_path / archive)]) == 1
+    assert f"numba_metal: {tmp_path / archive} cannot be written: " in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_an_archive_is_whole_or_not_there(

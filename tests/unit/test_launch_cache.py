@@ -187,7 +187,7 @@ def test_what_dead_processes_left_is_cleared(cache):
     cache.store(KEY, ARTIFACT)
     for name in ("0123.gputemporary", f"{KEY.digest}.gpulock"):
         (Path(cache.folder) / name).touch()
-    assert cache.clear() == 1
+    assert cache.clear() == (1, [])
     assert list(Path(cache.folder).iterdir()) == []
 
 
@@ -199,7 +199,7 @@ def test_what_others_keep_in_the_folder_stays(cache):
         (Path(cache.folder) / name).touch()
         os.utime(Path(cache.folder) / name, (0, 0))
     cache.store(KEY, ARTIFACT)
-    assert cache.clear() == 1
+    assert cache.clear() == (1, [])
     assert sorted(path.name for path in Path(cache.folder).iterdir()) == sorted(names)
 
 
@@ -256,6 +256,44 @@ def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
         assert not cache.store(KEY, ARTIFACT)
         assert not cache.store(KEY, ARTIFACT)
     assert len(caught) == 1
+
+
+def test_a_folder_that_is_not_there_can_be_read_and_written(cache):
+    cache.require_readable()
+    cache.require_trustworthy()
+    assert not Path(cache.folder).exists()
+    cache.require_writable()
+    assert list(Path(cache.folder).iterdir()) == []
+
+
+def test_a_file_in_place_of_the_folder_is_told(cache):
+    Path(cache.folder).write_text("in the way")
+    for require in (cache.require_readable, cache.require_writable):
+        with pytest.raises(OSError, match=cache.folder):
+            require()
+
+
+def test_a_full_disk_is_told_before_work_is_done(cache, monkeypatch):
+    def full(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        cache.require_writable()
+    assert list(Path(cache.folder).iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="ownership is checked on POSIX")
+def test_a_folder_that_others_can_write_is_readable_and_nothing_else(cache):
+    Path(cache.folder).mkdir()
+    Path(cache.folder).chmod(0o777)
+    cache.require_readable()
+    for require in (cache.require_trustworthy, cache.require_writable):
+        with pytest.raises(PermissionError, match="can be written by others"):
+            require()
+    shared = DiskCache(cache.folder, trusted=True)
+    shared.require_trustworthy()
+    shared.require_writable()
 
 
 def test_warnings_point_at_the_users_line(cache):
