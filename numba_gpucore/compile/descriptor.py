@@ -58,10 +58,10 @@ class DeviceDescriptor(TargetDescriptor):
     def target_context(self) -> DeviceTargetContext:
         context = self._target_context
         if not self._is_loaded:
-            # Templates ask for this context while they are installed.
-            self._is_loaded = True
+            # Templates ask for this context while they are installed; it does not begin anew then.
             with collector_held():
                 context.refresh()
+            self._is_loaded = True
         return context
 
     def as_device_function(self, value: Any) -> Any:

@@ -7,17 +7,20 @@ does not compile without: looking for them takes 20 ms of a session's first laun
 from __future__ import annotations
 
 from numba.core import entrypoints
+from numba.extending import typeof_impl
 
-from numba_gpucore.compile.numba_api import templates
+from numba_gpucore.compile.numba_api import imputils, templates
 
 
 def load_extension_packages() -> bool:
-    """Load them; True where that has made something known to type inference that was not known before."""
+    """Load them; True where that has made something known to Numba that was not known before."""
     before = _count_registrations()
     entrypoints.init_all()
-    return _count_registrations() > before
+    return _count_registrations() != before
 
 
-def _count_registrations() -> int:
-    registry = templates.builtin_registry
-    return len(registry.functions) + len(registry.attributes) + len(registry.globals)
+def _count_registrations() -> tuple[int, ...]:
+    typing, lowering = templates.builtin_registry, imputils.builtin_registry
+    typed = (typing.functions, typing.attributes, typing.globals, typeof_impl.registry)
+    lowered = (lowering.functions, lowering.getattrs, lowering.setattrs, lowering.casts, lowering.constants)
+    return tuple(map(len, (*typed, *lowered)))

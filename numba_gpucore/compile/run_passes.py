@@ -10,7 +10,7 @@ from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.extension_packages import load_extension_packages
 from numba_gpucore.compile.flags import kernel_flags
-from numba_gpucore.compile.numba_api import compiler, errors, target_override
+from numba_gpucore.compile.numba_api import compiler, target_override
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 
@@ -22,7 +22,7 @@ def lower_function(request: CompileRequest, return_type: ArgType | None = None) 
         return _run_passes(request, return_type, descriptor)
     except Exception as error:
         failure = error
-    if isinstance(failure, errors.NumbaError) and load_extension_packages():
+    if load_extension_packages():
         try:
             return _run_passes(request, return_type, descriptor)
         except Exception as error:

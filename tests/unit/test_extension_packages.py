@@ -60,3 +60,59 @@ def test_they_are_loaded_where_a_kernel_needs_them(folder: Path, run_python: Run
     (folder / "program.py").write_text(PROGRAM)
     child = run_python(folder / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=None)
     assert child.stdout.splitlines() == ["False", "True 4.0"]
+
+
+#: A type that the package knows once it is loaded: until then asking for it is an error, and none of Numba's.
+TYPED_OBJECT = """
+TYPES = {}
+
+class Constant:
+    @property
+    def _numba_type_(self):
+        return TYPES[Constant]
+
+THIRTY = Constant()
+"""
+
+ITS_TYPE = """
+from numba.core.imputils import lower_constant
+from numba.extending import models, overload_attribute, register_model, types
+from extends_numba import TYPES, Constant
+
+class ConstantType(types.Dummy):
+    pass
+
+def init():
+    TYPES[Constant] = ConstantType("constant")
+    register_model(ConstantType)(models.OpaqueModel)
+
+    @lower_constant(ConstantType)
+    def _constant(context, builder, type_, value):
+        return context.get_dummy_value()
+
+    @overload_attribute(ConstantType, "value")
+    def _value(constant):
+        return lambda constant: 30
+"""
+
+USES_OBJECT = """
+import numpy as np
+import numba_ptxplus as gpu
+from extends_numba import THIRTY
+
+@gpu.jit
+def read(x):
+    x[0] = THIRTY.value
+
+x = np.zeros(1, np.float32)
+read[1, 1](x)
+print(x[0])
+"""
+
+
+def test_they_are_loaded_whatever_error_a_kernel_fails_with(folder: Path, run_python: Runner) -> None:
+    (folder / "extends_numba" / "__init__.py").write_text(TYPED_OBJECT)
+    (folder / "extends_numba" / "overloads.py").write_text(ITS_TYPE)
+    (folder / "program.py").write_text(USES_OBJECT)
+    child = run_python(folder / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=None)
+    assert child.stdout == "30.0\n", child.stderr
