@@ -29,7 +29,7 @@ from numba_gpucore.compile.numba_api import (
 )
 from numba_gpucore.compile.passes.check_domains import CheckDomains
 from numba_gpucore.compile.passes.rewrite_texts import RewriteTexts
-from numba_gpucore.compile.sources import overload_modules
+from numba_gpucore.compile.sources import modules_taking_part
 from numba_gpucore.compile.target_rules import find_rule_faults
 
 
@@ -89,7 +89,7 @@ class PackResult(LoweringPass):
         state.library.returning_lines = _returning_lines(state.func_ir)
         state.library.double_literals = find_double_literals(state.func_ir, state.typemap)
         state.library.rule_faults = find_rule_faults(state.func_ir, state.typemap)
-        state.library.overload_modules = overload_modules(state.typemap)
+        state.library.overload_modules = modules_taking_part(state.func_ir, state.typemap, state.typingctx)
         state["cr"] = compiler.compile_result(
             typing_context=state.typingctx,
             target_context=state.targetctx,

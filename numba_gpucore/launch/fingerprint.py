@@ -5,7 +5,7 @@ are read, and the same of every callee in any file. Only content that is equal i
 `marshal`, `repr` of unknown objects, ids, paths or absolute lines.
 
 Not reachable from bytecode are bodies of users' `@overload`s and `@intrinsic`s. The compile half reports those by
-module; whose functions they are goes in here.
+module; whose functions they are, and which modules have overloads of them, goes in here.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.versions import VERSIONED_PACKAGES
+from numba_gpucore.launch.registered_overloads import RegisteredOverloads, name_of_module
 
 _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
@@ -62,6 +63,7 @@ class _Encoder:
         self._hash = blake2b(digest_size=20)
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
+        self._overloads = RegisteredOverloads()
         self.functions: list[Callable[..., Any]] = []
 
     def hexdigest(self) -> str:
@@ -94,11 +96,18 @@ class _Encoder:
         cells = dict(zip(function.__code__.co_freevars, map(_cell_contents, function.__closure__ or ()), strict=True))
         for name, value in cells.items():
             self._put("cell", name)
+            self._add_overloads(self._overloads.modules_of(value))
             # What is read of a module comes below.
             self.add(value.__name__ if isinstance(value, types.ModuleType) else value, name)
         for chain, value in _names_read(function.__code__, function.__globals__, cells):
             self._put("global", ".".join(chain))
+            self._add_overloads(self._overloads.modules_of(value))
             self.add(value, ".".join(chain))
+
+    def _add_overloads(self, modules: list[str]) -> None:
+        # Nothing where there are none, as where Numba is not loaded.
+        if modules:
+            self._put("overloads", "\0".join(modules))
 
     def _add_code(self, code: types.CodeType) -> None:
         self._put("code", code.co_code)
@@ -108,6 +117,7 @@ class _Encoder:
         self._put("shape", str(shape))
         for group in names:
             self._put("names", "\0".join(group))
+        self._add_overloads(self._overloads.modules_of_attributes(code.co_names))
         # Relative lines are part of the program: exceptions and comments show them.
         lines = ",".join(f"{start}:{(line or 0) - code.co_firstlineno}" for start, _end, line in code.co_lines())
         self._put("lines", lines)
@@ -236,9 +246,7 @@ def _package_of(module: str | None) -> str:
 
 
 def _module_of(function: types.FunctionType) -> str:
-    """The name of its module; the program's own is the same in processes that multiprocessing starts."""
-    name = function.__module__ or ""
-    return "__main__" if name == "__mp_main__" else name
+    return name_of_module(function.__module__ or "")
 
 
 def _is_known_by_name(value: Any) -> bool:

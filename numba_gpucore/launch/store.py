@@ -94,7 +94,9 @@ class KernelStore:
         return self._settings.caches_by_default if options.cache is None else options.cache
 
     def _look_up(self, request: CompileRequest, backend: Backend) -> tuple[Fingerprint, CacheKey | None, Lookup]:
-        """What the layers have for a request; no key where there is an obstacle to keeping it."""
+        """What the layers have for a request; no key where there is an obstacle to keeping it, or no wish."""
+        if request.options.cache is False:
+            return Fingerprint(None), None, Lookup(None, "caching is off: the kernel says cache=False")
         fingerprint = take_fingerprint(request.py_func)
         obstacle = obstacle_to_keeping(request, fingerprint)
         if fingerprint.digest is None or obstacle:

@@ -9,7 +9,10 @@ import numba_ptxplus as cuda
 from numba_gpucore.base.source import digest_module_source
 
 USER_MODULE = """
-from numba.extending import intrinsic, overload
+import operator
+from numba import types
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, overload, overload_attribute, overload_method, type_callable
 
 def one_more(x): ...
 def one_less(x): ...
@@ -25,7 +28,86 @@ def _one_less(x):
 @intrinsic
 def same(typingctx, x):
     return x(x), lambda context, builder, signature, args: args[0]
+
+@overload_attribute(types.Array, "gain_of_user")
+def _gain(array):
+    return lambda array: 7
+
+@overload_method(types.Array, "plus_of_user")
+def _plus(array, x):
+    return lambda array, x: x + 8
+
+@overload(operator.matmul)
+def _matmul(a, b):
+    if isinstance(a, types.Float):
+        return lambda a, b: a + b
+
+@overload(operator.ilshift)
+@overload(operator.lshift)
+def _lshift(a, b):
+    if isinstance(a, types.Float):
+        return lambda a, b: a - b
+
+class Nine: ...
+
+@type_callable(Nine)
+def _nine(context):
+    return lambda x: types.float64
+
+@lower_builtin(Nine, types.Float)
+def _lower_nine(context, builder, signature, args):
+    return context.get_constant(types.float64, 9)
+
+def ten(x): ...
+
+@infer_global(ten)
+class Ten(AbstractTemplate):
+    def generic(self, args, kws):
+        return types.float64(*args)
+
+@lower_builtin(ten, types.Float)
+def _lower_ten(context, builder, signature, args):
+    return context.get_constant(types.float64, 10)
 """
+
+
+@cuda.jit
+def reads_attribute(x):
+    x[0] = x.gain_of_user
+
+
+@cuda.jit
+def calls_method(x):
+    x[0] = x.plus_of_user(x[0])
+
+
+@cuda.jit
+def uses_operator(x):
+    x[0] = x[0] @ x[0]
+
+
+@cuda.jit
+def uses_operator_in_place(x):
+    value = x[0] + 1
+    value <<= x[0]
+    x[0] = value
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (reads_attribute, 7),
+        (calls_method, 3 + 8),
+        (uses_operator, 3 + 3),
+        (uses_operator_in_place, 3 + 1 - 3),
+    ],
+)
+def test_what_is_not_called_by_name_is_named(user, kernel, expected):
+    """Types of variables tell functions only: an attribute, a method or an operator has to be looked for."""
+    data = np.array([3.0])
+    kernel[1, 1](data)
+    assert data[0] == expected
+    assert [source.module for source in sources_of(kernel)] == ["user_overloads"]
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +126,7 @@ def sources_of(kernel):
     return overload.artifact.sources
 
 
-@pytest.mark.parametrize("name, expected", [("one_more", 4), ("one_less", 2), ("same", 3)])
+@pytest.mark.parametrize("name, expected", [("one_more", 4), ("one_less", 2), ("same", 3), ("Nine", 9), ("ten", 10)])
 def test_overload_called_from_a_device_function_is_named(user, name, expected):
     function = getattr(user, name)
 
@@ -64,10 +146,12 @@ def test_overload_called_from_a_device_function_is_named(user, name, expected):
     assert source.source_digest
 
 
-def test_kernel_without_overloads_names_nothing():
+def test_kernel_without_overloads_names_nothing(user):
     @cuda.jit
     def kernel(x):
-        x[0] = abs(x[0])
+        value = abs(x[0]) + x.size
+        value += x[0] * 2
+        x[0] = -value
 
     kernel[1, 1](np.array([3.0]))
     assert sources_of(kernel) == ()
@@ -84,6 +168,53 @@ __import__(sys.argv[1])
 @cuda.jit(cache=True)
 def kernel(x):
     x[0] = scaled(x[0])
+
+x = np.array([1.0])
+kernel[1, 1](x)
+print(x[0], len(kernel.stats.hits))
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "decorator", "parameters", "of_both"),
+    [
+        ("x.gain", "overload_attribute(types.Array, 'gain')", "a", "3.0"),
+        # Which of two modules is asked first is not noticed here, but that one of them changes.
+        ("x[0][1]", "overload(operator.getitem)", "a, b", "2.0"),
+    ],
+)
+def test_an_overload_that_comes_first_or_changes_makes_another_kernel(
+    expression, decorator, parameters, of_both, tmp_path, run_python
+):
+    """The kernel's bytecode is the same each time."""
+    head = "import operator\nfrom numba import types\nfrom numba.extending import *\n"
+    for gain in (2, 3):
+        returned = f"    if isinstance(a, (types.Array, types.Float)[{len(parameters) > 1} :]):\n        return lambda"
+        body = f"def _gain({parameters}):\n{returned} {parameters}: {gain}\n"
+        (tmp_path / f"by_{gain}.py").write_text(f"{head}@{decorator}\n{body}")
+    (tmp_path / "program.py").write_text(ORDER.replace("EXPRESSION", expression))
+    variables = {"NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*modules):
+        return run_python(tmp_path / "program.py", *modules, **variables).stdout.split()
+
+    assert run("by_2") == ["2.0", "0"]
+    assert run("by_3", "by_2")[0] == of_both
+    (tmp_path / "by_2.py").write_text((tmp_path / "by_2.py").read_text().replace(": 2", ": 4"))
+    assert run("by_2") == ["4.0", "0"]
+
+
+#: A kernel that uses what two modules overload, whichever of them are loaded, in whichever order.
+ORDER = """
+import sys
+import numpy as np
+import numba_ptxplus as cuda
+for name in sys.argv[1:]:
+    __import__(name)
+
+@cuda.jit(cache=True)
+def kernel(x):
+    x[0] = EXPRESSION
 
 x = np.array([1.0])
 kernel[1, 1](x)

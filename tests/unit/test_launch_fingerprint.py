@@ -8,9 +8,10 @@ import types
 from collections import namedtuple
 
 import ml_dtypes
+import numba
 import numpy as np
 import pytest
-from numba import njit
+from numba import extending, njit
 from numba.extending import intrinsic
 
 from numba_gpucore.launch.fingerprint import take_fingerprint
@@ -236,3 +237,54 @@ def test_equal_in_processes_with_different_hash_seeds_and_histories():
         )  # fmt: skip
         digests.add(child.stdout)
     assert len(digests) == 1 and len(digests.pop().strip()) == 40
+
+
+def _uses_function(x):
+    x[0] = _stub(x[0])
+
+
+def _uses_method(x):
+    x[0] = x.method_of_a_user()
+
+
+def _uses_attribute(x):
+    x[0] = x.attribute_of_a_user
+
+
+def _mentions_numpy(x):
+    x[0] = np.dsplit(x)
+
+
+def _in_a_loop(x):
+    x[0] = [y.attribute_in_a_loop for y in x]
+
+
+def _stub(x):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("kernel", "register"),
+    [
+        (_uses_function, extending.overload(_stub)),
+        (_uses_method, extending.overload_method(numba.types.Array, "method_of_a_user")),
+        (_uses_attribute, extending.overload_attribute(numba.types.Array, "attribute_of_a_user")),
+        (_mentions_numpy, extending.overload(np.dsplit)),
+        (_in_a_loop, extending.overload_attribute(numba.types.Array, "attribute_in_a_loop")),
+        (with_cell(_stub), extending.overload(_stub)),
+    ],
+)
+def test_overloads_of_what_a_kernel_mentions_count_with_their_order(kernel, register):
+    """Numba asks those that were registered first first; the kernel's bytecode does not tell who has registered."""
+    digests = [take_fingerprint(kernel).digest]
+    for module in ("first", "second", "first"):
+        register(_in_module(module, lambda x: None))
+        digests.append(take_fingerprint(kernel).digest)
+    assert len(set(digests)) == 4 and None not in digests
+
+
+def test_overloads_of_numba_and_of_what_a_kernel_does_not_mention_do_not_count():
+    before = take_fingerprint(_mentions_numpy)
+    extending.overload(_stub)(_in_module("other", lambda x: None))
+    extending.overload(np.dsplit)(_in_module("numba.np.arraymath", lambda x: None))
+    assert take_fingerprint(_mentions_numpy) == before
