@@ -10,12 +10,12 @@ read memory: nan, norm, rnorm and their float forms.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NoReturn
 
 from numba_gpucore.base.errors import KernelLanguageError
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 
 #: Functions by C prototype, in NumPy's names of the types; a star marks what C returns through a pointer.
@@ -89,7 +89,7 @@ _PROTOTYPES = {
     "float32(int64)": "ll2float_rd ll2float_rn ll2float_ru ll2float_rz",
     "float32(uint64)": "ull2float_rd ull2float_rn ull2float_ru ull2float_rz",
 }
-_PROTOTYPE = re.compile(r"(\w+)\((.*)\)")
+_PROTOTYPE = late_pattern(r"(\w+)\((.*)\)")
 
 
 @dataclass(frozen=True)

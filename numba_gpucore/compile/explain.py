@@ -14,25 +14,26 @@ from functools import cache
 from typing import Any
 
 from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError, remake_error
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.call_chains import is_library_file
 from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, Hint
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_STEP = re.compile(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
+_COLOURS = late_pattern(r"\x1b\[[0-9;]*m")
+_STEP = late_pattern(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
 #: ` at /path/file.py (12)` of "During:" lines, `Raised from /path/file.py (12)`, or `File "path/file.py", line 12:`.
-_PLACE = re.compile(
+_PLACE = late_pattern(
     r'(?: at | from )(?P<path>[^\n"() ]+?) \((?P<line>\d+)\)|^File "(?P<file>[^"\n]+)", line (?P<at>\d+):', re.MULTILINE
 )
-_REASON = re.compile(
+_REASON = late_pattern(
     r"(?P<error>\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
     re.MULTILINE | re.DOTALL,
 )
-_INDEXED = re.compile(
+_INDEXED = late_pattern(
     r"^no (?:getitem|setitem) for (?:getitem|setitem)\(array\([^()]*?, (?P<ndim>\d+)d, \w\), "
     r"\((?P<items>[^()]*)\)"
 )
-_OPERATOR = re.compile(r"operator '(\w+)'")
+_OPERATOR = late_pattern(r"operator '(\w+)'")
 _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^", "invert": "~", "neg": "-", "pos": "+",
@@ -46,13 +47,13 @@ _CHAINED = "Multiple argument raise"
 #: (name := value) in Python 3.10 and later ones: Numba keeps one of the two names of the value only.
 _OPCODES_OF_ASSIGNMENT_EXPRESSIONS = ("DUP_TOP", "COPY")
 #: What Numba adds to a reason: where it was at.
-_REASON_END = re.compile(r' During: | File "')
-_NO_IMPLEMENTATION = re.compile(
+_REASON_END = late_pattern(r' During: | File "')
+_NO_IMPLEMENTATION = late_pattern(
     r"No implementation of function \w*Function\((?P<function>.*?)\) found for signature:\s*>>> (?P<call>.*?)\n\s*\n",
     re.DOTALL,
 )
 #: What Numba finds wrong with the signature of a user's overload (numba/core/typing/templates.py).
-_REFUSED_OVERLOAD = re.compile(
+_REFUSED_OVERLOAD = late_pattern(
     r"InternalError: (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from [^\n]+\btemplates\.py:\d+$",
     re.MULTILINE | re.DOTALL,
 )
@@ -169,18 +170,18 @@ def _function_name(description: str) -> str:
 
 
 _SIMPLER_TYPES = (
-    (re.compile(r"Literal\[int\]\(-?\d+\)"), "int64"),
-    (re.compile(r"Literal\[bool\]\(\w+\)"), "bool"),
-    (re.compile(r"OptionalType\((\w+)\)"), r"\1 or None"),
-    (re.compile(r"\bUniTuple\((\w+) x 1\)|\bTuple\(([^(),]+)\)"), lambda found: f"({found[1] or found[2]},)"),
-    (re.compile(r"\bUniTuple\((\w+) x (\d+)\)"), lambda found: f"({', '.join([found[1]] * int(found[2]))})"),
-    (re.compile(r"\bTuple\(([^()]*)\)"), r"(\1)"),
-    (re.compile(r"Literal\[str\]\((.*?)\)", re.DOTALL), r"'\1'"),
-    (re.compile(r"class\((\w+)\)"), r"\1"),
-    (re.compile(r"<IntEnum/|<iv=None>|<class 'numba\.core\.types[\w.]*\.(\w+)'>"), r"\1"),
-    (re.compile(r" at 0x[0-9a-f]+"), ""),
-    (re.compile(r"\bFunction\(<(?:built-in function|class|function|ufunc) '?([\w.]+)'?>\)"), r"\1"),
-    (re.compile(r"Module\(<module '([\w.]+)'[^>]*>\)"), r"the module \1"),
+    (late_pattern(r"Literal\[int\]\(-?\d+\)"), "int64"),
+    (late_pattern(r"Literal\[bool\]\(\w+\)"), "bool"),
+    (late_pattern(r"OptionalType\((\w+)\)"), r"\1 or None"),
+    (late_pattern(r"\bUniTuple\((\w+) x 1\)|\bTuple\(([^(),]+)\)"), lambda found: f"({found[1] or found[2]},)"),
+    (late_pattern(r"\bUniTuple\((\w+) x (\d+)\)"), lambda found: f"({', '.join([found[1]] * int(found[2]))})"),
+    (late_pattern(r"\bTuple\(([^()]*)\)"), r"(\1)"),
+    (late_pattern(r"Literal\[str\]\((.*?)\)", re.DOTALL), r"'\1'"),
+    (late_pattern(r"class\((\w+)\)"), r"\1"),
+    (late_pattern(r"<IntEnum/|<iv=None>|<class 'numba\.core\.types[\w.]*\.(\w+)'>"), r"\1"),
+    (late_pattern(r" at 0x[0-9a-f]+"), ""),
+    (late_pattern(r"\bFunction\(<(?:built-in function|class|function|ufunc) '?([\w.]+)'?>\)"), r"\1"),
+    (late_pattern(r"Module\(<module '([\w.]+)'[^>]*>\)"), r"the module \1"),
 )
 
 

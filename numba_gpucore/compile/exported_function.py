@@ -9,7 +9,6 @@ extents, strides):
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
 from llvmlite import ir
@@ -17,6 +16,7 @@ from llvmlite import ir
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.driver import Lowered, link_lowered, plain_symbol
 from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.llvm_calls import POINTER
@@ -24,7 +24,7 @@ from numba_gpucore.compile.numba_api import cgutils, global_compiler_lock, itani
 from numba_gpucore.compile.run_passes import lower_function
 
 Abi = Literal["c", "numba"]
-_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
+_SYMBOL = late_pattern(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 @global_compiler_lock

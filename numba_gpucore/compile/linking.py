@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.params import ParamSlot
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.records import dataclass
@@ -31,7 +32,7 @@ from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.module_text import DEFINITION, SYMBOL, link_texts, make_internal
 from numba_gpucore.compile.quiet_functions import define_quiet_functions
 
-_NO_INLINE = re.compile(r"(?<=\)) noinline\b")
+_NO_INLINE = late_pattern(r"(?<=\)) noinline\b")
 
 
 @dataclass(frozen=True)

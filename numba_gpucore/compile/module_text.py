@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
+
 #: A function with its body, and its name.
-DEFINITION = re.compile(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+DEFINITION = late_pattern(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
 #: The name of a function or variable that is mentioned.
-SYMBOL = re.compile(r'@"?(?P<name>[\w.$]+)"?')
-_ENVIRONMENT = re.compile(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
+SYMBOL = late_pattern(r'@"?(?P<name>[\w.$]+)"?')
+_ENVIRONMENT = late_pattern(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
 
 
 def remove_environments(text: str) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.module_text import DEFINITION, SYMBOL
 
 QUIET = ".quiet"
-_THROW = re.compile(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
+_THROW = late_pattern(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
 #: A function's entry in the debug information cannot be shared, and without it LLVM takes no places of variables.
-_LINES = re.compile(r",? !dbg !\d+")
-_VARIABLES = re.compile(r'^ *(?:call void @"?llvm\.dbg\.|#dbg_)[^\n]*\n', re.MULTILINE)
+_LINES = late_pattern(r",? !dbg !\d+")
+_VARIABLES = late_pattern(r'^ *(?:call void @"?llvm\.dbg\.|#dbg_)[^\n]*\n', re.MULTILINE)
 
 
 def define_quiet_functions(texts: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.thread_text import (
     BOTH,
@@ -34,19 +35,19 @@ from numba_gpucore.cpu.thread_text import (
     row_params,
 )
 
-_COMPARE = re.compile(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
-_METADATA = re.compile(r", ![\w.]+ !\w+")
-_OFFSET = re.compile(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
-_DISTANCE = re.compile(r"^sub (?:n[us]w )*i64 (\S+), %x$")
-_CHOICE = re.compile(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
-_DECLARATION = re.compile(
+_COMPARE = late_pattern(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
+_METADATA = late_pattern(r", ![\w.]+ !\w+")
+_OFFSET = late_pattern(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
+_DISTANCE = late_pattern(r"^sub (?:n[us]w )*i64 (\S+), %x$")
+_CHOICE = late_pattern(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
+_DECLARATION = late_pattern(
     r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
 )
-_PLAIN_DECLARATION = re.compile(rf"^declare i32 @{re.escape(PLAIN_SYMBOL)}\([^\n]*$", re.MULTILINE)
+_PLAIN_DECLARATION = late_pattern(rf"^declare i32 @{re.escape(PLAIN_SYMBOL)}\([^\n]*$", re.MULTILINE)
 #: The predicate of conditions that a row has as a whole.
 _HOLDS = "holds"
 #: Has an effect, or may not be skipped.
-_EFFECT = re.compile(
+_EFFECT = late_pattern(
     r"\b(?:store|atomicrmw|cmpxchg|fence|invoke|volatile)\b"
     rf"|\bcall\b(?![^@\n]*@(?:llvm\.(?!mem)|{re.escape(NOTE_THROW)}\())"
 )

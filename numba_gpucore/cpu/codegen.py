@@ -9,20 +9,19 @@ import re
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
-from numba_gpucore.cpu.coroutine_program import build_coroutine
-from numba_gpucore.cpu.debug_lines import add_lines
 from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.loader import replay_symbol
 from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.program import ProgramBuilder, optimization_level
-from numba_gpucore.cpu.shape import choose_shape
+from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
-_ATOMIC = re.compile(r"\b(?:atomicrmw|cmpxchg)\b")
+_ATOMIC = late_pattern(r"\b(?:atomicrmw|cmpxchg)\b")
 #: A variable that says so: after `legalize` the module holds the mailbox's atomics too.
 _ATOMICS_MARK = "gpu.uses_atomics"
 
@@ -41,7 +40,7 @@ class CpuCodegen:
         builder = ProgramBuilder.of(module, job)
         uses_atomics = bool(_ATOMIC.search(builder.kernel))
         shape = choose_shape(job, uses_atomics)
-        program = build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
+        program = _build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
         _replace_content(module, program, builder)
         if uses_atomics:
             # Linking leaves out what is internal and not used.
@@ -51,7 +50,11 @@ class CpuCodegen:
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
         text = str(module)
-        return add_lines(text, job) if job.request.options.wants_lines else text
+        if not job.request.options.wants_lines:
+            return text
+        from numba_gpucore.cpu.debug_lines import add_lines  # noqa: PLC0415  0.2 ms
+
+        return add_lines(text, job)
 
     def assemble(self, text: str, job: Job) -> bytes:
         """A relocatable object in the format of the architecture's system. Raises ToolchainError."""
@@ -77,6 +80,12 @@ class CpuCodegen:
             ("replays", int(replay_symbol(job.entry) in {function.name for function in module.functions})),
             ("warps", int(shape.uses_warps)),
         )
+
+
+def _build_coroutine(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
+    from numba_gpucore.cpu.coroutine_program import build_coroutine  # noqa: PLC0415  0.5 ms, for kernels that wait
+
+    return build_coroutine(builder, shape)
 
 
 def _constant(module: llvm.ModuleRef, name: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.params import POINTER_NBYTES
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, SIZE_SYMBOL
 from numba_gpucore.cpu.frame_size import frame_size, limit_alignment
@@ -18,8 +19,8 @@ from numba_gpucore.cpu.resume_together import resume_together
 from numba_gpucore.cpu.shape import ProgramShape
 
 #: What is left of a coroutine whose frame did not fit behind its thread's record.
-_ALLOCATED_FRAME = re.compile(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
-_THREAD_SIZE = re.compile(r"^(@gpu\.thread_nbytes = [^\n]*)global i64 \d+", re.MULTILINE)
+_ALLOCATED_FRAME = late_pattern(r"call [^@\n]*@gpu\.allocate_frame\(i32 (?:noundef )?(\d+)\)")
+_THREAD_SIZE = late_pattern(r"^(@gpu\.thread_nbytes = [^\n]*)global i64 \d+", re.MULTILINE)
 #: A quarter of the period of a first-level cache of 32 KiB with 8 ways: threads that far apart share its sets.
 CACHE_SET_PERIOD_NBYTES = 1024
 

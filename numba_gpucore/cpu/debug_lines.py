@@ -14,16 +14,17 @@ import os
 import re
 from collections.abc import Iterator
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.entry_lines import escape_text
 from numba_gpucore.compile.job import Job
 
-_FUNCTION = re.compile(r"^define [^\n]*?@\"?(?P<name>[\w.$]+)\"?\([^\n]*\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
+_FUNCTION = late_pattern(r"^define [^\n]*?@\"?(?P<name>[\w.$]+)\"?\([^\n]*\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
 #: The location of an instruction, or the last operand of a debug record.
-_PLACE = re.compile(r"(?P<before>, !dbg |^    #dbg_[^\n]*, )(?P<place>!\d+)(?P<end>\)?(?:, ![^\n]*)?)$", re.MULTILINE)
-_LOCATION = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\((?P<place>.*?)(?:, inlinedAt: (?P<at>!\d+))?\)$", re.M)
-_NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
+_PLACE = late_pattern(r"(?P<before>, !dbg |^    #dbg_[^\n]*, )(?P<place>!\d+)(?P<end>\)?(?:, ![^\n]*)?)$", re.MULTILINE)
+_LOCATION = late_pattern(r"^(!\d+) = (?:distinct )?!DILocation\((?P<place>.*?)(?:, inlinedAt: (?P<at>!\d+))?\)$", re.M)
+_NUMBER = late_pattern(r"^!(\d+) = ", re.MULTILINE)
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
-_UNITS = re.compile(r"^(!llvm\.dbg\.cu = !\{[^}\n]*)\}$", re.MULTILINE)
+_UNITS = late_pattern(r"^(!llvm\.dbg\.cu = !\{[^}\n]*)\}$", re.MULTILINE)
 
 
 def add_lines(text: str, job: Job) -> str:

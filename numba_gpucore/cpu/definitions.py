@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from importlib import resources
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
@@ -25,7 +26,7 @@ from numba_gpucore.cpu.shape import ProgramShape, prints
 
 #: Dynamic shared arrays all start here after the static ones.
 DYNAMIC_SHARED_ALIGN_NBYTES = 16
-_RECORD_NAME = re.compile(r"%gpu\.(?:launch|block|thread|warp|params)\b")
+_RECORD_NAME = late_pattern(r"%gpu\.(?:launch|block|thread|warp|params)\b")
 _AXIS = {"x": 0, "y": 1, "z": 2}
 
 

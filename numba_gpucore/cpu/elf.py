@@ -8,6 +8,8 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+from numba_gpucore.base.records import dataclass
+
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -19,7 +21,8 @@ UNDEFINED = 0
 DAMAGE_ERRORS = (struct.error, ValueError, LookupError, OverflowError)
 
 
-class Section(NamedTuple):
+@dataclass(frozen=True)
+class Section:
     """offset and nbytes: where its content lies in the object."""
 
     name: str
@@ -40,7 +43,8 @@ class Symbol(NamedTuple):
     value: int
 
 
-class ElfObject(NamedTuple):
+@dataclass(frozen=True)
+class ElfObject:
     kind: int
     machine: int
     sections: list[Section]

@@ -12,8 +12,8 @@ import ctypes
 import mmap
 import struct
 import sys
-from typing import NamedTuple
 
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.elf import DAMAGE_ERRORS, UNDEFINED, Section, Symbol, is_elf64, read_elf
 from numba_gpucore.cpu.launch_record import round_up
 
@@ -31,7 +31,8 @@ _FAR_JUMP = b"\xff\x25\x00\x00\x00\x00"
 _STUB_NBYTES = len(_FAR_JUMP) + 8
 
 
-class LinkedObject(NamedTuple):
+@dataclass(frozen=True)
+class LinkedObject:
     """Addresses of the symbols that an object defines, and the memory, which must outlive their use."""
 
     addresses: dict[str, int]
@@ -55,8 +56,9 @@ def link_elf(data: bytes) -> LinkedObject | None:
 class _Linker:
     def __init__(self, data: bytes):
         self._data = data
-        kind, machine, self._sections, self._symbols = read_elf(data)
-        if kind != _RELOCATABLE or machine != _X86_64 or not self._symbols:
+        elf = read_elf(data)
+        self._sections, self._symbols = elf.sections, elf.symbols
+        if elf.kind != _RELOCATABLE or elf.machine != _X86_64 or not self._symbols:
             raise _NotExpected
         if any(_FIRST_RESERVED <= symbol.section != _ABSOLUTE for symbol in self._symbols):
             raise _NotExpected

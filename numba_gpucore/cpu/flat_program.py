@@ -12,7 +12,6 @@ import llvmlite.binding as llvm
 from numba_gpucore.cpu.bound_rows import bound_rows
 from numba_gpucore.cpu.merge_blocks import merge_blocks
 from numba_gpucore.cpu.program import ProgramBuilder
-from numba_gpucore.cpu.replay import REPLAY_NEEDS, build_replay
 from numba_gpucore.cpu.settle_throws import settle_throws
 from numba_gpucore.cpu.shape import ProgramShape
 from numba_gpucore.cpu.stride_rows import stride_rows
@@ -20,6 +19,8 @@ from numba_gpucore.cpu.thread_text import SYMBOL, name_plainly
 
 #: What ir/blocks.ll calls and reads.
 _ROW_SYMBOLS = frozenset({"gpu.find_bounds", "gpu.run_threads", "gpu.run_plain_threads", "gpu.row_threads"})
+#: What ir/replay.ll calls of the thread's module.
+_REPLAY_NEEDS = frozenset({"gpu.load_params", "gpu.block_extent"})
 #: Of values. Threads with loops do not run in vectors, and LLVM would make up to ten versions of such loops, for each
 #: condition that does not change in them and for vectors: larger ones are compiled with less effort. (A ufunc of
 #: four-dimensional arrays: 3 s instead of 12.)
@@ -28,7 +29,7 @@ MAX_DEFINITIONS_WITH_LOOPS = 150
 
 def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     """The optimised program."""
-    thread = builder.link(shape, visible=_ROW_SYMBOLS | REPLAY_NEEDS | {SYMBOL})
+    thread = builder.link(shape, visible=_ROW_SYMBOLS | _REPLAY_NEEDS | {SYMBOL})
     builder.simplify(thread, SYMBOL)
     builder.name_values(thread)
     text = name_plainly(str(thread))
@@ -37,7 +38,10 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     is_large_with_loops = rows.has_loops and rows.n_definitions > MAX_DEFINITIONS_WITH_LOOPS
     builder.optimize(program, copies_loops=not is_large_with_loops)
     program = builder.finish(program, shape)
-    replay = build_replay(builder, text) if rows.needs_replay else None
-    if replay is not None:
-        program.link_in(replay)
+    if rows.needs_replay:
+        from numba_gpucore.cpu.replay import build_replay  # noqa: PLC0415  0.4 ms, and few kernels need it
+
+        replay = build_replay(builder, text)
+        if replay is not None:
+            program.link_in(replay)
     return program

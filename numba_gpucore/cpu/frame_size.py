@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
+
 #: The start and the continuations of a thread; their first parameter is the frame.
-_FUNCTION = re.compile(
+_FUNCTION = late_pattern(
     r"^define [^\n]*@gpu\.run_thread[\w.]*\(ptr [^%]*(?P<frame>%[\w.]+)[^\n]*\{\n(?P<body>.*?)^\}$",
     re.MULTILINE | re.DOTALL,
 )
-_PLACE = re.compile(r"^  (%[\w.]+) = getelementptr (?:\w+ )*i8, ptr (%[\w.]+), i64 (\d+)$")
-_LOAD = re.compile(r"^  %[\w.]+ = load ([^,]+), ptr (%[\w.]+)(?:,|$)")
-_STORE = re.compile(r"^  store ([^,]+?) (\S+), ptr (%[\w.]+)(?:,|$)")
+_PLACE = late_pattern(r"^  (%[\w.]+) = getelementptr (?:\w+ )*i8, ptr (%[\w.]+), i64 (\d+)$")
+_LOAD = late_pattern(r"^  %[\w.]+ = load ([^,]+), ptr (%[\w.]+)(?:,|$)")
+_STORE = late_pattern(r"^  store ([^,]+?) (\S+), ptr (%[\w.]+)(?:,|$)")
 _SCALAR_NBYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
-_VECTOR = re.compile(r"^[<\[](\d+) x (\S+)[>\]]$")
-_ALIGNED_LOCAL = re.compile(r"^(  \S+ = alloca [^\n]*?, align )(\d+)", re.MULTILINE)
+_VECTOR = late_pattern(r"^[<\[](\d+) x (\S+)[>\]]$")
+_ALIGNED_LOCAL = late_pattern(r"^(  \S+ = alloca [^\n]*?, align )(\d+)", re.MULTILINE)
 
 
 def limit_alignment(text: str, align_nbytes: int) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from numba_gpucore.base.late_pattern import late_pattern
+
 #: What follows a function's parameters in LLVM's own text: a group of attributes, then what must stand behind these.
-_TAIL = re.compile(r"(?P<group> #\d+)?(?: align \d+)?(?: personality [^!{\n]*)?(?: !\w+ !\d+)* \{$")
-_NO_INLINE_GROUP = re.compile(r"^attributes( #\d+) = \{[^}\n]*\bnoinline\b", re.MULTILINE)
-_VISIBILITY = re.compile(r"(?:dso_local |hidden |local_unnamed_addr |unnamed_addr )*(?=constant |global )")
+_TAIL = late_pattern(r"(?P<group> #\d+)?(?: align \d+)?(?: personality [^!{\n]*)?(?: !\w+ !\d+)* \{$")
+_NO_INLINE_GROUP = late_pattern(r"^attributes( #\d+) = \{[^}\n]*\bnoinline\b", re.MULTILINE)
+_VISIBILITY = late_pattern(r"(?:dso_local |hidden |local_unnamed_addr |unnamed_addr )*(?=constant |global )")
 #: What the builder of a program says of every module.
 _HEADER = ("source_filename = ", "target ", "; ModuleID = ")
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.cpu.thread_text import BLOCK, THREAD, WIDTH, ThreadText, X
 
 #: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/throw_first.ll.
 MAX_ROW_THREADS = 2**20
-_SUM = re.compile(r"^add (?:n[us]w )*i64 (%\S+), (%\S+)$")
-_PRODUCT = re.compile(r"^mul (?:n[us]w )*i64 (%\S+), (%\S+)$")
-_WIDENED = re.compile(r"^[sz]ext (?:nneg )?i32 (%\S+) to i64$")
-_ROW_THREADS = re.compile(r"^(@gpu\.row_threads = .*constant i64) 1\b", re.MULTILINE)
+_SUM = late_pattern(r"^add (?:n[us]w )*i64 (%\S+), (%\S+)$")
+_PRODUCT = late_pattern(r"^mul (?:n[us]w )*i64 (%\S+), (%\S+)$")
+_WIDENED = late_pattern(r"^[sz]ext (?:nneg )?i32 (%\S+) to i64$")
+_ROW_THREADS = late_pattern(r"^(@gpu\.row_threads = .*constant i64) 1\b", re.MULTILINE)
 
 
 def merge_blocks(text: str, keeps_blocks: bool) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.definitions import (
@@ -25,7 +26,7 @@ from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.recursion import recursive_functions
 from numba_gpucore.cpu.shape import ProgramShape
 
-_HALF = re.compile(r"\bhalf\b")
+_HALF = late_pattern(r"\bhalf\b")
 
 
 @dataclass(frozen=True)

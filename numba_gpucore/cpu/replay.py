@@ -6,20 +6,17 @@ again to find the numbers of its exception (`CpuDevice`), so that finding them c
 
 from __future__ import annotations
 
-import re
-
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.cpu.definitions import read_ir, write_out_records
 from numba_gpucore.cpu.loader import replay_symbol
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.replay_text import NotReplayable, make_harmless
 from numba_gpucore.cpu.thread_text import NOTE_THROW, ThreadText
 
-#: What ir/replay.ll calls of the thread's module.
-REPLAY_NEEDS = frozenset({"gpu.load_params", "gpu.block_extent"})
 _REPLAY, _KEEP_THROW = "gpu.replay", "gpu.keep_throw"
-_PARAMS = re.compile(r", \{(.*)\} %params\)")
+_PARAMS = late_pattern(r", \{(.*)\} %params\)")
 
 
 def build_replay(builder: ProgramBuilder, text: str) -> llvm.ModuleRef | None:

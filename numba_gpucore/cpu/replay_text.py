@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers, read_blocks, read_definitions
 
 #: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
 MAX_ROUNDS = 10_000_000
-_STORE = re.compile(
+_STORE = late_pattern(
     r"^  store (?:atomic |volatile )*[^,]*(?:\{[^}]*\}|\[[^\]]*\]|<[^>]*>)?[^,]*, ptr (?P<pointer>[%@][\w.$-]+)"
 )
-_MEMORY_CALL = re.compile(
+_MEMORY_CALL = late_pattern(
     r"^  (?:tail )?call void @llvm\.mem(?:set|cpy|move)\S*\(ptr (?:\w+(?:\(\d+\))? |align \d+ )*"
     r"(?P<pointer>[%@][\w.$-]+)"
 )
-_POINTER = re.compile(r"^getelementptr [^,]*(?:\{[^}]*\}|\[[^\]]*\])?[^,]*, ptr (%[\w.$-]+)")
-_PHI_VALUE = re.compile(r"\[ ([^,\]]+), %[\w.$-]+ \]")
-_SELECT_VALUE = re.compile(r"^select i1 [^,]+, ptr ([^,]+), ptr ([^,\s]+)")
-_CALL = re.compile(r"call [^@\n]*@(\"?[\w.$]+\"?)\(")
+_POINTER = late_pattern(r"^getelementptr [^,]*(?:\{[^}]*\}|\[[^\]]*\])?[^,]*, ptr (%[\w.$-]+)")
+_PHI_VALUE = late_pattern(r"\[ ([^,\]]+), %[\w.$-]+ \]")
+_SELECT_VALUE = late_pattern(r"^select i1 [^,]+, ptr ([^,]+), ptr ([^,\s]+)")
+_CALL = late_pattern(r"call [^@\n]*@(\"?[\w.$]+\"?)\(")
 _EXIT = "replay.exit"
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.cpu.definitions import write_out_records
 
 #: A continuation, as LLVM names it (CoroSplit.cpp): its definition, or a mention as a value.
-_CONTINUATION = re.compile(
+_CONTINUATION = late_pattern(
     r"(?P<definition>^define [^\n]*?ptr )?(?P<name>@gpu\.run_thread\.resume\.\d+)\b", re.MULTILINE
 )
 _ENDED = "declare ptr @gpu.ended(ptr, ptr)"

@@ -13,21 +13,22 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import has_effect
 from numba_gpucore.cpu.definitions import read_ir
 from numba_gpucore.cpu.stride_rows import runs_rounds
 from numba_gpucore.cpu.thread_text import BOTH, BRANCH, EITHER, NOT, NOTE_THROW, PLAIN_SYMBOL, ThreadText, loop_headers
 
-_CONSTANT = re.compile(r"^or i1 (true|false), false$")
-_CHOICE = re.compile(r"^select i1 [^,]+, i64 ")
-_DECLARATION = re.compile(rf"^declare i32 @{re.escape(NOTE_THROW)}\([^\n]*$", re.MULTILINE)
+_CONSTANT = late_pattern(r"^or i1 (true|false), false$")
+_CHOICE = late_pattern(r"^select i1 [^,]+, i64 ")
+_DECLARATION = late_pattern(rf"^declare i32 @{re.escape(NOTE_THROW)}\([^\n]*$", re.MULTILINE)
 #: The end of the loop over threads whose comparisons are not settled, in ir/flat.ll.
-_LOOP_END = re.compile(
+_LOOP_END = late_pattern(
     r"(^define [^\n]*@gpu\.run_threads\(.*?^  br i1 %threads\.more, label %threads, label %exit)$",
     re.MULTILINE | re.DOTALL,
 )
-_METADATA = re.compile(r"^!(\d+) = ", re.MULTILINE)
+_METADATA = late_pattern(r"^!(\d+) = ", re.MULTILINE)
 #: What a report tells (base.mailbox): the numbers and how many threads threw, or the numbers only, since a thread that
 #: threw may have further rounds.
 _ALL, _FIRST_OF_ROUNDS = 1, 3

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba_gpucore.cpu.channel import CpuChannel
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 class CpuQueue:
@@ -30,11 +32,11 @@ class CpuQueue:
     def call(self, function: Callable[[], Any]) -> None:
         """Run `function` in order; what it raises is raised by the next `synchronize`."""
         with self._lock:
-            if self._executor is None or self._process != os.getpid():
-                self._executor = ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")
-                self._process = os.getpid()
-                self._last = None
             try:
+                if self._executor is None or self._process != os.getpid():
+                    self._executor = _start_executor()
+                    self._process = os.getpid()
+                    self._last = None
                 self._last = self._executor.submit(self._run, function)
             except RuntimeError:
                 # Python is ending: its threads have done their work and take no more, but handlers of atexit still run.
@@ -63,3 +65,10 @@ class CpuQueue:
     def is_idle(self) -> bool:
         last = self._last
         return last is None or last.done() or self._process != os.getpid()
+
+
+def _start_executor() -> ThreadPoolExecutor:
+    """Raises RuntimeError when Python is ending."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  1.5 ms, and most programs have no streams
+
+    return ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")

@@ -12,29 +12,30 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
 from numba_gpucore.cpu.thread_text import BRANCH, FAILURE, NOTE_THROW, ThreadText, X, row_params
 
-_DECLARATION = re.compile(
+_DECLARATION = late_pattern(
     r"^declare i64 @gpu\.stride_(length|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
 )
-_PHI = re.compile(r"^  (%[\w.$-]+) = phi \w+ (.*)$")
-_INCOMING = re.compile(r"\[ (\S+), %([\w.$-]+) \]")
-_ADD = re.compile(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
-_DISTANCE = re.compile(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
+_PHI = late_pattern(r"^  (%[\w.$-]+) = phi \w+ (.*)$")
+_INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
+_ADD = late_pattern(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
+_DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
 #: The size of the grid: a product of extents, which cannot overflow.
-_STRIDE = re.compile(r"^mul nuw nsw i64 %\S+, %\S+$")
-_BELOW = re.compile(r"^icmp (?:samesign )?[su]lt i64 (\S+), (\S+)$")
-_ROUNDS_LEFT = re.compile(r"^icmp (?:samesign )?[su]gt i64 (%\S+), 1$")
-_SOME_ROUNDS = re.compile(r"^icmp (?:samesign )?(?:[su]gt|ne) i64 (%\S+), 0$")
-_COUNT_DOWN = re.compile(r"^add (?:n[us]w )*i64 (%\S+), -1$")
-_QUOTIENT = re.compile(r"^[su]div i64 (\S+), (\S+)$")
-_REMAINDER = re.compile(r"^[su]rem i64 (\S+), (\S+)$")
-_WIDENED = re.compile(r"^zext i1 (%\S+) to i64$")
-_NOT_ZERO = re.compile(r"^icmp ne i64 (%\S+), 0$")
-_THROW = re.compile(rf"^(?:tail )?call i32 @{re.escape(NOTE_THROW)}\(")
-_NO_ROUNDS = re.compile(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
+_STRIDE = late_pattern(r"^mul nuw nsw i64 %\S+, %\S+$")
+_BELOW = late_pattern(r"^icmp (?:samesign )?[su]lt i64 (\S+), (\S+)$")
+_ROUNDS_LEFT = late_pattern(r"^icmp (?:samesign )?[su]gt i64 (%\S+), 1$")
+_SOME_ROUNDS = late_pattern(r"^icmp (?:samesign )?(?:[su]gt|ne) i64 (%\S+), 0$")
+_COUNT_DOWN = late_pattern(r"^add (?:n[us]w )*i64 (%\S+), -1$")
+_QUOTIENT = late_pattern(r"^[su]div i64 (\S+), (\S+)$")
+_REMAINDER = late_pattern(r"^[su]rem i64 (\S+), (\S+)$")
+_WIDENED = late_pattern(r"^zext i1 (%\S+) to i64$")
+_NOT_ZERO = late_pattern(r"^icmp ne i64 (%\S+), 0$")
+_THROW = late_pattern(rf"^(?:tail )?call i32 @{re.escape(NOTE_THROW)}\(")
+_NO_ROUNDS = late_pattern(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
 #: Guards that say `x < stop`.
 _SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
 

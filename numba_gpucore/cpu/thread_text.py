@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 
 #: The function in ir/flat.ll.
@@ -17,12 +18,12 @@ PLAIN_SYMBOL = "gpu.run_plain_place"
 #: What a throw calls until settle_throws.
 NOTE_THROW = "gpu.note_throw"
 #: Of values, types and labels, never of texts, in which a comma or a space would follow.
-_QUOTED = re.compile(r'(?<=%)"([^"\n, ]+)"|^"([^"\n, ]+)"(?=:)', re.MULTILINE)
-_DEFINITION = re.compile(r"^  (%[\w.$-]+) = (.*)$")
-_TARGET = re.compile(r"\blabel %([\w.$-]+)")
-_VALUE = re.compile(r"%[\w.$-]+")
+_QUOTED = late_pattern(r'(?<=%)"([^"\n, ]+)"|^"([^"\n, ]+)"(?=:)', re.MULTILINE)
+_DEFINITION = late_pattern(r"^  (%[\w.$-]+) = (.*)$")
+_TARGET = late_pattern(r"\blabel %([\w.$-]+)")
+_VALUE = late_pattern(r"%[\w.$-]+")
 #: May be computed once for all threads: no memory that kernels write, nothing that can trap.
-_MOVABLE = re.compile(
+_MOVABLE = late_pattern(
     r"^(?:extractvalue|add|sub|mul|sext|zext|trunc|select|icmp|and|or|xor|shl|lshr|ashr|freeze|getelementptr)\b"
     r"|^(?:tail )?call [^@\n]*@llvm\.(?:[us](?:min|max)|abs)\."
     r"|^load\b[^\n]*!invariant\.load"
@@ -33,11 +34,11 @@ BLOCK, THREAD = "%bx", "%tx"
 #: Those that all threads of a row have in common.
 _ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
 ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
-BRANCH = re.compile(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
-BOTH = re.compile(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
-EITHER = re.compile(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
-NOT = re.compile(r"^xor i1 (\S+), true$")
-_LABEL = re.compile(r"^([\w.$-]+):")
+BRANCH = late_pattern(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
+BOTH = late_pattern(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
+EITHER = late_pattern(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
+NOT = late_pattern(r"^xor i1 (\S+), true$")
+_LABEL = late_pattern(r"^([\w.$-]+):")
 
 
 def name_plainly(text: str) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from numba_gpucore.cpu.scratch import ScratchPool
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 ALL_BLOCKS = 2**63
 
@@ -64,7 +67,7 @@ class WorkerPool:
     def __init__(self, num_threads: int):
         self.num_threads = num_threads
         self._lock = threading.Lock()
-        self._tickets: SimpleQueue[Team] = SimpleQueue()
+        self._tickets: SimpleQueue[Team]
         self._process = 0
         self.scratches = ScratchPool()
 
@@ -76,6 +79,8 @@ class WorkerPool:
             self._tickets.put(team)
 
     def _start(self) -> None:
+        from queue import SimpleQueue  # noqa: PLC0415  0.5 ms, and small launches need no helpers
+
         with self._lock:
             if self._process == os.getpid():
                 return

@@ -6,7 +6,6 @@ The common part of the grammar that Numba evaluates in its own namespace; for th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +19,7 @@ from numba_gpucore.base.argtypes import (
     ScalarType,
     TupleType,
 )
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.dtypes import BFLOAT16_NAME, Signature
 
 _NUMPY_NAMES = (
@@ -34,7 +34,7 @@ _ALIASES = {
     "c8": "complex64", "c16": "complex128", "intc": "int32", "uintc": "uint32", "intp": "int64", "uintp": "uint64",
     "int_": "int64", "uint": "uint64", "longlong": "int64", "ulonglong": "uint64", "double": "float64",
 }  # fmt: skip
-_TOKEN = re.compile(r"\s*(?:([A-Za-z_][A-Za-z0-9_.]*)|(\d+)|(::1|[:(),\[\]=]|\"[^\"]*\"|'[^']*'))")
+_TOKEN = late_pattern(r"\s*(?:([A-Za-z_][A-Za-z0-9_.]*)|(\d+)|(::1|[:(),\[\]=]|\"[^\"]*\"|'[^']*'))")
 
 
 class _NotUnderstood(Exception):

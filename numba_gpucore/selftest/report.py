@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform as host
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from numba_gpucore import __version__
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.versions import version_of
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
@@ -20,7 +20,7 @@ from numba_gpucore.selftest.run import CaseResult, run_cases
 
 DEFAULT_CASES = "numba_gpucore.selftest.kernels"
 _PACKAGES = ("numpy", "numba", "llvmlite", "pyobjc_framework_Metal", "cuda_bindings")
-_MSL_VERSION = re.compile(r"-msl([\d.]+)$")
+_MSL_VERSION = late_pattern(r"-msl([\d.]+)$")
 #: What a reader should know of outcomes that are not "ok".
 _FAILED = frozenset({"WRONG", "ERROR"})
 

@@ -5,17 +5,17 @@ Source: NumPy, "Generalized universal function API", signatures of names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 
 Axes = tuple[str, ...]
 Shape = tuple[int, ...]
 
 _GROUPS = r"(?:\([\w,]*\)(?:,\([\w,]*\))*,?)"
-_LAYOUT = re.compile(rf"({_GROUPS}?)->({_GROUPS})")
-_GROUP = re.compile(r"\(([\w,]*)\)")
+_LAYOUT = late_pattern(rf"({_GROUPS}?)->({_GROUPS})")
+_GROUP = late_pattern(r"\(([\w,]*)\)")
 
 
 @dataclass(frozen=True)

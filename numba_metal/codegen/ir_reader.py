@@ -10,17 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_metal.codegen.ir_instrs import InstrReader
 from numba_metal.codegen.ir_tokens import LineReader, unquote
 from numba_metal.codegen.ir_types import Block, Function, GlobalVariable, Instr, Local, Module, SourceLine
 
-_LABEL = re.compile(r'^("[^"]*"|[-\w.$]+):')
-_DEFINE = re.compile(r"^define\b")
-_LOCATION = re.compile(
+_LABEL = late_pattern(r'^("[^"]*"|[-\w.$]+):')
+_DEFINE = late_pattern(r"^define\b")
+_LOCATION = late_pattern(
     r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?:, column: \d+)?, scope: !(\d+)", re.MULTILINE
 )
-_SUBPROGRAM = re.compile(r'^!(\d+) = distinct !DISubprogram\(name: "([^"]*)".*? line: (\d+)', re.MULTILINE)
-_NESTED_SCOPE = re.compile(r"^!(\d+) = (?:distinct )?!DILexicalBlock(?:File)?\(scope: !(\d+)", re.MULTILINE)
+_SUBPROGRAM = late_pattern(r'^!(\d+) = distinct !DISubprogram\(name: "([^"]*)".*? line: (\d+)', re.MULTILINE)
+_NESTED_SCOPE = late_pattern(r"^!(\d+) = (?:distinct )?!DILexicalBlock(?:File)?\(scope: !(\d+)", re.MULTILINE)
 
 
 def read_module(text: str, first_lines: Mapping[str, int]) -> Module:

@@ -9,6 +9,7 @@ import re
 import struct
 from collections.abc import Callable
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_metal.codegen.ir_types import (
     Aggregate,
     ArrayType,
@@ -31,7 +32,7 @@ from numba_metal.codegen.ir_types import (
     Zero,
 )
 
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     r"""\s*(?:;.*)?(
       [%@](?:"[^"]*"|[-\w.$]+)          # local or global name
     | ![\w.]*                           # metadata
@@ -246,7 +247,7 @@ class LineReader:
         return ConstExpr(opcode, tuple(operands), type_, source_type)
 
 
-_ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
+_ESCAPE = late_pattern(rb"\\(\\|[0-9A-Fa-f]{2})")
 
 
 def _string_bytes(text: str) -> bytes:

@@ -22,20 +22,20 @@ is: GPUs count the threads that are left, as CUDA programs expect, but MSL promi
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_metal.codegen.text_tree import Group, Item, Line, Scope
 from numba_metal.codegen.values import Values
 
 _BARRIER = "threadgroup_barrier("
-_VOTE = re.compile(r"\bbarrier_(?:count|and|or)\(")
-_VARYING = re.compile(r"\b(?:tid|gid|lane|thread_index)\b")
+_VOTE = late_pattern(r"\bbarrier_(?:count|and|or)\(")
+_VARYING = late_pattern(r"\b(?:tid|gid|lane|thread_index)\b")
 #: Calls that neither touch memory nor other threads: casts, and what integer arithmetic is made of.
-_CALL = re.compile(r"(\w+)\s*\(")
-_PURE_CALL = re.compile(
+_CALL = late_pattern(r"(\w+)\s*\(")
+_PURE_CALL = late_pattern(
     r"(?:bool|u?char|u?short|u?int|u?long|half|float|min|max|if|while|(?:divide|remainder|absolute)_\w+)$"
 )
 _RETURN = "return;"

@@ -11,17 +11,19 @@ import re
 
 import llvmlite.binding as llvm
 
-_FUNCTION = re.compile(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
-_STORE = re.compile(r"^  store (\{.*\}|\S+) %([\w.]+), ptr %([A-Za-z_]\w*(?:\.\d+)?), align", re.MULTILINE)
-_DEFINITION = re.compile(r"^  %([\w.]+) = (\w.*)$", re.MULTILINE)
-_POINTER_STORE = re.compile(r"^  store ptr %([\w.]+), ptr %([\w.]+), align", re.MULTILINE)
-_DATA_FIELD = re.compile(r"getelementptr inbounds \{.*\}, ptr %([\w.]+), i32 0, i32 4\b")
-_LOAD = re.compile(r"load .*, ptr %([\w.]+), align")
-_SAME_POINTER = re.compile(r"bitcast ptr %([\w.]+) to ptr")
+from numba_gpucore.base.late_pattern import late_pattern
+
+_FUNCTION = late_pattern(r'^define [^@\n]*@"?([^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
+_STORE = late_pattern(r"^  store (\{.*\}|\S+) %([\w.]+), ptr %([A-Za-z_]\w*(?:\.\d+)?), align", re.MULTILINE)
+_DEFINITION = late_pattern(r"^  %([\w.]+) = (\w.*)$", re.MULTILINE)
+_POINTER_STORE = late_pattern(r"^  store ptr %([\w.]+), ptr %([\w.]+), align", re.MULTILINE)
+_DATA_FIELD = late_pattern(r"getelementptr inbounds \{.*\}, ptr %([\w.]+), i32 0, i32 4\b")
+_LOAD = late_pattern(r"load .*, ptr %([\w.]+), align")
+_SAME_POINTER = late_pattern(r"bitcast ptr %([\w.]+) to ptr")
 #: Names that Numba and its code for arrays give, not the user's program.
-_MARKED = re.compile(r"([A-Za-z_]\w*)\.v(?:\d|\.|$)")
-_VARIABLE = re.compile(r"([A-Za-z_]\w*?)(?:\.\d+)?$")
-_ANONYMOUS = re.compile(r"\.\d+(\.i\d*)*$|local\.array|inserted\.|extracted\.")
+_MARKED = late_pattern(r"([A-Za-z_]\w*)\.v(?:\d|\.|$)")
+_VARIABLE = late_pattern(r"([A-Za-z_]\w*?)(?:\.\d+)?$")
+_ANONYMOUS = late_pattern(r"\.\d+(\.i\d*)*$|local\.array|inserted\.|extracted\.")
 
 
 def python_name(value_name: str) -> str | None:

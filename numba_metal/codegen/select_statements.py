@@ -9,9 +9,9 @@ variable) without computing the value again.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_metal.codegen.control_flow import ControlFlow
 from numba_metal.codegen.definitions import neutral_intrinsic
 from numba_metal.codegen.ir_types import Function, Instr, Local, Value
@@ -24,9 +24,9 @@ _ALWAYS_INLINE = frozenset("getelementptr alloca freeze extractvalue addrspaceca
 _CHEAP = frozenset("sext zext trunc ptrtoint ptrtoaddr inttoptr bitcast".split())
 _EFFECTS = frozenset("store atomicrmw cmpxchg fence".split())
 #: LLVM intrinsics without meaning in MSL.
-_IGNORED_CALLS = re.compile(r"llvm\.(assume|lifetime|dbg|experimental\.noalias|donothing|invariant|pseudoprobe)\b")
-_MEMORY_CALLS = re.compile(r"llvm\.mem(cpy|set|move)\b")
-_COORDINATE = re.compile(r"msl\.(thread_id|block_id|block_dim|grid_dim|global_id|global_size|lane_id|warp_size)\b")
+_IGNORED_CALLS = late_pattern(r"llvm\.(assume|lifetime|dbg|experimental\.noalias|donothing|invariant|pseudoprobe)\b")
+_MEMORY_CALLS = late_pattern(r"llvm\.mem(cpy|set|move)\b")
+_COORDINATE = late_pattern(r"msl\.(thread_id|block_id|block_dim|grid_dim|global_id|global_size|lane_id|warp_size)\b")
 
 
 def is_ignored(instr: Instr) -> bool:

@@ -10,21 +10,22 @@ import re
 from collections import defaultdict
 
 from numba_gpucore.base.argtypes import ArrayType
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.job import Job
 
 #: PTX's widest access. Source: PTX ISA, "ld", vectors.
 _VECTOR_NBYTES = 16
-_ACCESS = re.compile(r"^\t(ld|st)\.global(?:\.nc)?\.[a-z]*(\d+) .*?\[(%rd\d+)(?:\+(\d+))?\]", re.MULTILINE)
-_VECTOR_ACCESS = re.compile(r"\.global(?:\.nc)?\.v[248]\.")
-_KERNEL = re.compile(
+_ACCESS = late_pattern(r"^\t(ld|st)\.global(?:\.nc)?\.[a-z]*(\d+) .*?\[(%rd\d+)(?:\+(\d+))?\]", re.MULTILINE)
+_VECTOR_ACCESS = late_pattern(r"\.global(?:\.nc)?\.v[248]\.")
+_KERNEL = late_pattern(
     r"^define ptx_kernel void @(?P<name>[\w$]+)\((?P<params>[^\n]*)\)(?P<marks>[^{\n]*) \{\n(?P<body>.*?)^\}\n",
     re.MULTILINE | re.DOTALL,
 )
 #: Type and name, between them attributes.
-_PARAM = re.compile(r"(ptr addrspace\(1\)|\w+)(?: [^%]*?)? (%p\d+)(?:, |$)")
+_PARAM = late_pattern(r"(ptr addrspace\(1\)|\w+)(?: [^%]*?)? (%p\d+)(?:, |$)")
 #: Marks the versions while they are optimised.
 _APART = 'noinline "numba-version"'
-_APART_GROUP = re.compile(r'^attributes #\d+ = \{[^}\n]*"numba-version"[^}\n]*\}', re.MULTILINE)
+_APART_GROUP = late_pattern(r'^attributes #\d+ = \{[^}\n]*"numba-version"[^}\n]*\}', re.MULTILINE)
 
 
 def has_neighbours(ptx: str) -> bool:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 
-_FUNCTION = re.compile(r"^(?P<head>define [^\n]*\{\n)(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
+_FUNCTION = late_pattern(r"^(?P<head>define [^\n]*\{\n)(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
 _NAME = r'(?:[\w.$-]+|"[^"]+")'
-_LABEL = re.compile(rf"^({_NAME}):")
-_TARGET = re.compile(rf"label %({_NAME})")
+_LABEL = late_pattern(rf"^({_NAME}):")
+_TARGET = late_pattern(rf"label %({_NAME})")
 #: LLVM prints a `switch` on several lines; here it is one.
-_CASE = re.compile(r"^    i\d+ |^  \]")
-VALUE = re.compile(rf"%{_NAME}")
+_CASE = late_pattern(r"^    i\d+ |^  \]")
+VALUE = late_pattern(rf"%{_NAME}")
 #: A line that gives a value its name.
-DEFINITION = re.compile(r"^  (?P<name>%\S+) = ")
+DEFINITION = late_pattern(r"^  (?P<name>%\S+) = ")
 #: A call in a block that ends the thread: nothing follows it but `unreachable`.
 THROW = "@gpu.throw("
 

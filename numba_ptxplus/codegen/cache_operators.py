@@ -11,22 +11,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.intrinsics import define_cached_access
 
 _SCOPE = "cache."
 _MARK = rf'syncscope\("{re.escape(_SCOPE)}(?P<operator>\w+)"\) monotonic, align \d+'
-_LOAD = re.compile(rf"^  (?P<value>%\S+) = load atomic i(?P<bits>\d+), ptr (?P<address>[^\n]+?) {_MARK}", re.MULTILINE)
-_STORE = re.compile(
+_LOAD = late_pattern(
+    rf"^  (?P<value>%\S+) = load atomic i(?P<bits>\d+), ptr (?P<address>[^\n]+?) {_MARK}", re.MULTILINE
+)
+_STORE = late_pattern(
     rf"^  store atomic i(?P<bits>\d+) (?P<value>[^,\n]+), ptr (?P<address>[^\n]+?) {_MARK}", re.MULTILINE
 )
-_FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
-_DEFINITION = re.compile(r"^  (?P<name>%\S+) = (?P<value>.*)$", re.MULTILINE)
-_SPACE = re.compile(r"\baddrspace\((\d)\)")
+_FUNCTION = late_pattern(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
+_DEFINITION = late_pattern(r"^  (?P<name>%\S+) = (?P<value>.*)$", re.MULTILINE)
+_SPACE = late_pattern(r"\baddrspace\((\d)\)")
 #: Where an address comes from, by what makes it: all that may be it.
 _SOURCES = {
-    "getelementptr": re.compile(r", ptr (%[^\s,]+|addrspacecast \([^)]*\))"),
-    "phi": re.compile(r"\[ ([^,]+), %"),
-    "select": re.compile(r"ptr ([^,]+)"),
+    "getelementptr": late_pattern(r", ptr (%[^\s,]+|addrspacecast \([^)]*\))"),
+    "phi": late_pattern(r"\[ ([^,]+), %"),
+    "select": late_pattern(r"ptr ([^,]+)"),
 }
 #: Registers for words of so many bits: PTX has none of 8. Source: LLVM, NVPTX, inline assembler constraints.
 _REGISTERS = {8: "h", 16: "h", 32: "r", 64: "l"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS, is_cached_access, parse_foreign_symbol, parse_libdevice_symbol
 from numba_ptxplus.codegen.cache_operators import mark_cached_access
@@ -212,7 +213,7 @@ def _define(name: str, options: KernelOptions, has_mailbox: bool) -> str:
     return text
 
 
-_CALL = re.compile(r"call (?P<result>\{[^}]*\}|<[^>]*>|\S+) (?P<name>@[\w.]+)\((?P<arguments>[^)]*)\)")
+_CALL = late_pattern(r"call (?P<result>\{[^}]*\}|<[^>]*>|\S+) (?P<name>@[\w.]+)\((?P<arguments>[^)]*)\)")
 
 
 def _declarations(texts: Iterable[str]) -> set[str]:

@@ -13,6 +13,7 @@ import re
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.intrinsics import SharedArray, site_symbol
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED, define_intrinsics
@@ -26,7 +27,7 @@ from numba_ptxplus.codegen.symbols import strip_abi_tags
 from numba_ptxplus.driver.abi import PROGRAM_VARIABLE
 from numba_ptxplus.toolchain import find_libdevice
 
-_LIBDEVICE_CALL = re.compile(r"call \w+ @(__nv_\w+)\(")
+_LIBDEVICE_CALL = late_pattern(r"call \w+ @(__nv_\w+)\(")
 
 
 def legalize_module(module: llvm.ModuleRef, job: Job) -> None:

@@ -10,41 +10,41 @@ answers 0 to all but two questions, which would make square roots inexact. Sourc
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.rewrites import KEPT_ROUNDING
 
-_NAME = re.compile(r"@([\w.$]+)")
-_ATTRIBUTE_GROUP = re.compile(r" #\d+")
-_STRUCT = re.compile(r"%struct\.\w+")
-_METADATA = re.compile(r", ![\w.]+ !\d+")
-_REFLECT = re.compile(r"call i32 @__nvvm_reflect\(ptr (?:\w+ )*@([\w.]+)\)")
+_NAME = late_pattern(r"@([\w.$]+)")
+_ATTRIBUTE_GROUP = late_pattern(r" #\d+")
+_STRUCT = late_pattern(r"%struct\.\w+")
+_METADATA = late_pattern(r", ![\w.]+ !\d+")
+_REFLECT = late_pattern(r"call i32 @__nvvm_reflect\(ptr (?:\w+ )*@([\w.]+)\)")
 #: What LLVM 22 cannot select, selects for "afn" calls only, or rounds otherwise, in other words that mean the same.
 _REPLACEMENTS = (
     # libdevice says itself which products are fused; others must round, since the rest is taken up elsewhere. LLVM
     # makes plain arithmetic of nvvm's add.rn and mul.rn (NVPTXTargetTransformInfo.cpp, simplifyNvvmIntrinsic), which
     # rewrites.py would let it contract: powf erred by 36 ulp so, instead of 1. "arcp" says nothing about sums and
     # products, stays with them through the optimiser, and tells them from the kernel's own.
-    (re.compile(r"= f(add|sub|mul) (?=float|double)"), rf"= f\1 {KEPT_ROUNDING} "),
+    (late_pattern(r"= f(add|sub|mul) (?=float|double)"), rf"= f\1 {KEPT_ROUNDING} "),
     (
-        re.compile(r"call (float|double) @llvm\.nvvm\.(add|mul)\.rn\.[fd]\(\w+ ([^,]+), \w+ ([^)]+)\)"),
+        late_pattern(r"call (float|double) @llvm\.nvvm\.(add|mul)\.rn\.[fd]\(\w+ ([^,]+), \w+ ([^)]+)\)"),
         rf"f\2 {KEPT_ROUNDING} \1 \3, \4",
     ),
     (
-        re.compile(r"(%[\w.]+) = call float @llvm\.convert\.from\.fp16\.f32\(i16 (%[\w.]+)\)"),
+        late_pattern(r"(%[\w.]+) = call float @llvm\.convert\.from\.fp16\.f32\(i16 (%[\w.]+)\)"),
         r"\1.half = bitcast i16 \2 to half\n  \1 = fpext half \1.half to float",
     ),
     (
-        re.compile(r"call afn float @llvm\.tanh\.f32\("),
+        late_pattern(r"call afn float @llvm\.tanh\.f32\("),
         'call float asm "tanh.approx.f32 $0,$1;", "=f,f"(',
     ),
 )
-_STRING = re.compile(r'c"(\w+)\\00"')
+_STRING = late_pattern(r'c"(\w+)\\00"')
 
 
 @dataclass(frozen=True)

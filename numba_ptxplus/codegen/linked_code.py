@@ -11,16 +11,17 @@ from collections.abc import Iterable
 
 import llvmlite.binding as llvm
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.compile.intrinsics import parse_foreign_symbol
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.nvcc import compile_cuda
 
-_VERSION = re.compile(r"^\.version\s+(\d+)\.(\d+)\s*$", re.MULTILINE)
-_HEADER = re.compile(r"^\.(?:version|target|address_size)\b.*$", re.MULTILINE)
-_END_OF_HEADER = re.compile(r"^\.address_size .*$", re.MULTILINE)
-_DECLARATION = re.compile(r"^\.extern \.func\b[^;{]*?\b([\w$]+)\s*\(?[^;{()]*(?:\([^;{]*?\))?\s*;\n", re.MULTILINE)
-_DEFINITION = re.compile(r"^(?:\.visible|\.weak)\s+\.func\b(?:\s*\([^)]*\))?\s*([\w$]+)", re.MULTILINE)
+_VERSION = late_pattern(r"^\.version\s+(\d+)\.(\d+)\s*$", re.MULTILINE)
+_HEADER = late_pattern(r"^\.(?:version|target|address_size)\b.*$", re.MULTILINE)
+_END_OF_HEADER = late_pattern(r"^\.address_size .*$", re.MULTILINE)
+_DECLARATION = late_pattern(r"^\.extern \.func\b[^;{]*?\b([\w$]+)\s*\(?[^;{()]*(?:\([^;{]*?\))?\s*;\n", re.MULTILINE)
+_DEFINITION = late_pattern(r"^(?:\.visible|\.weak)\s+\.func\b(?:\s*\([^)]*\))?\s*([\w$]+)", re.MULTILINE)
 
 
 def define_foreign_functions(module: llvm.ModuleRef) -> list[str]:

@@ -14,16 +14,17 @@ import re
 from collections import Counter
 from functools import cached_property
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.blocks import DEFINITION, VALUE, Block, read_blocks, rewrite_functions, write_blocks
 
-_PHI = re.compile(r"^  (?P<name>%\S+) = phi i64 \[ (\S+), %(\S+) \], \[ (\S+), %(\S+) \]$")
-_BACK = re.compile(r"^  br i1 (?P<condition>%\S+), label %(?P<header>[^\s,]+), ")
-_IS_LEFT = re.compile(r"^  %\S+ = icmp (?:sgt|ugt|samesign ugt) i64 (?P<count>%\S+), 1$")
-_COUNT_DOWN = re.compile(r"^  %\S+ = add nsw i64 (?P<count>%\S+), -1$", re.MULTILINE)
-_ADVANCE = re.compile(r"^  %\S+ = add nuw nsw i64 (?P<variable>%\S+), (?P<step>\d+)$")
-_ROUNDS = re.compile(r"^  %\S+ = (?P<operation>lshr|udiv) i64 (?P<sum>%\S+), (?P<amount>\d+)$")
-_ROUNDED_UP = re.compile(r"^  %\S+ = add nuw nsw i64 (?P<stop>\S+), (?P<addend>\d+)$")
+_PHI = late_pattern(r"^  (?P<name>%\S+) = phi i64 \[ (\S+), %(\S+) \], \[ (\S+), %(\S+) \]$")
+_BACK = late_pattern(r"^  br i1 (?P<condition>%\S+), label %(?P<header>[^\s,]+), ")
+_IS_LEFT = late_pattern(r"^  %\S+ = icmp (?:sgt|ugt|samesign ugt) i64 (?P<count>%\S+), 1$")
+_COUNT_DOWN = late_pattern(r"^  %\S+ = add nsw i64 (?P<count>%\S+), -1$", re.MULTILINE)
+_ADVANCE = late_pattern(r"^  %\S+ = add nuw nsw i64 (?P<variable>%\S+), (?P<step>\d+)$")
+_ROUNDS = late_pattern(r"^  %\S+ = (?P<operation>lshr|udiv) i64 (?P<sum>%\S+), (?P<amount>\d+)$")
+_ROUNDED_UP = late_pattern(r"^  %\S+ = add nuw nsw i64 (?P<stop>\S+), (?P<addend>\d+)$")
 
 
 def drop_loop_counts(text: str) -> str:

@@ -12,15 +12,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_ptxplus.codegen.blocks import THROW, Block, read_blocks, rewrite_functions, write_blocks
 
-_BRANCH = re.compile(r"^  br i1 (?P<condition>[^\s,]+), label %(?P<then>[^\s,]+), label %(?P<otherwise>[^\s,]+)")
-_COMPARISON = re.compile(
+_BRANCH = late_pattern(r"^  br i1 (?P<condition>[^\s,]+), label %(?P<then>[^\s,]+), label %(?P<otherwise>[^\s,]+)")
+_COMPARISON = late_pattern(
     r"^  (?P<name>%\S+) = icmp (?P<kind>(?:samesign )?\w+) (?P<type>i32|i64) (?P<left>[^\s,]+), (?P<right>[^\s,]+)"
 )
 #: What can be computed whether or not the checks before it hold: it can make poison, which `select` keeps away.
-PURE = re.compile(
+PURE = late_pattern(
     r"^  %\S+ = (?:icmp|add|sub|mul|shl|lshr|ashr|and|or|xor|zext|sext|trunc|select|getelementptr|addrspacecast)\b"
 )
 

@@ -16,28 +16,29 @@ import re
 from collections.abc import Collection
 from itertools import count
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_ptxplus.codegen.blocks import DEFINITION, THROW, VALUE, Block, read_blocks, rewrite_functions, write_blocks
 from numba_ptxplus.codegen.merge_guards import PURE
 
 #: The longest computation that is done again where a thread throws, rather than passed.
 _MAX_REPEATED = 24
-_POSITION = re.compile(r"^  %\S+ = (?:tail )?call [^@]*@llvm\.nvvm\.read\.ptx\.sreg\.(?:n?tid|n?ctaid)\.[xyz]\(\)")
+_POSITION = late_pattern(r"^  %\S+ = (?:tail )?call [^@]*@llvm\.nvvm\.read\.ptx\.sreg\.(?:n?tid|n?ctaid)\.[xyz]\(\)")
 #: Also what has values of more than one part, which are not worth passing.
-_STAYS = re.compile(
+_STAYS = late_pattern(
     r"^  (?:%\S+ = )?(?:alloca|switch|ret|fence|indirectbr|extractvalue|insertvalue|(?:\w*tail )?call)\b"
     r"|.*(?:\{|\[\d+ x )"
 )
-_LOCATION = re.compile(r", !dbg !\d+")
-_BRANCH_LABELS = re.compile(r", label .*|label .*")
+_LOCATION = late_pattern(r", !dbg !\d+")
+_BRANCH_LABELS = late_pattern(r", label .*|label .*")
 #: A type of an operand, or an operand, which has the type before it.
-_OPERAND = re.compile(
+_OPERAND = late_pattern(
     rf"(?P<type>(?<![\w.])(?:i\d+|half|bfloat|float|double|ptr(?: addrspace\(\d+\))?|<\d+ x \w+>)) "
     rf"|(?P<value>{VALUE.pattern})"
 )
-_PHI = re.compile(r"^  (?P<name>%\S+) = phi (?P<type>[^\[]+?) (?P<sources>\[.*\])")
-_SOURCE = re.compile(r"\[ (?P<value>[^\s,]+), %(?P<label>[^\s\]]+) \]")
-_THROW_CALL = re.compile(rf"^(?P<call>.*{re.escape(THROW)})(?P<arguments>[^()]*)(?P<end>\).*)$")
-_RANGE = re.compile(r"\brange\([^)]*\) ")
+_PHI = late_pattern(r"^  (?P<name>%\S+) = phi (?P<type>[^\[]+?) (?P<sources>\[.*\])")
+_SOURCE = late_pattern(r"\[ (?P<value>[^\s,]+), %(?P<label>[^\s\]]+) \]")
+_THROW_CALL = late_pattern(rf"^(?P<call>.*{re.escape(THROW)})(?P<arguments>[^()]*)(?P<end>\).*)$")
+_RANGE = late_pattern(r"\brange\([^)]*\) ")
 
 
 def outline_throws(text: str) -> str:

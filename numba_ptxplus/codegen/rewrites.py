@@ -8,29 +8,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_ptxplus.codegen.symbols import strip_abi_tags
 
 #: The flag of arithmetic that is never contracted: libdevice's (see there).
 KEPT_ROUNDING = "arcp"
-_ARITHMETIC = re.compile(rf"^(  %\S+ = f(?:add|sub|mul|neg|div)) (?!{KEPT_ROUNDING}\b)", re.MULTILINE)
-_ARITHMETIC_OF_FLOATS = re.compile(_ARITHMETIC.pattern + r"(?=(?:<\d+ x )?(?:float|double)\b)", re.MULTILINE)
-_DIVISION = re.compile(r"^(  %\S+ = fdiv) ", re.MULTILINE)
-_SQUARE_ROOT = re.compile(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
-_ATOMIC = re.compile(
+_CONTRACTIBLE = rf"^(  %\S+ = f(?:add|sub|mul|neg|div)) (?!{KEPT_ROUNDING}\b)"
+_ARITHMETIC = late_pattern(_CONTRACTIBLE, re.MULTILINE)
+_ARITHMETIC_OF_FLOATS = late_pattern(_CONTRACTIBLE + r"(?=(?:<\d+ x )?(?:float|double)\b)", re.MULTILINE)
+_DIVISION = late_pattern(r"^(  %\S+ = fdiv) ", re.MULTILINE)
+_SQUARE_ROOT = late_pattern(r"^(  %\S+ = (?:tail )?call) (?=[^@]*@llvm\.sqrt\.)", re.MULTILINE)
+_ATOMIC = late_pattern(
     r"^(  (?:%\S+ = )?(?:atomicrmw|cmpxchg|load atomic|store atomic) (?!.*syncscope).*?) monotonic", re.MULTILINE
 )
-_ADDRESS = re.compile(
+_ADDRESS = late_pattern(
     r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
 )
-_COMPILE_UNIT = re.compile(r"^!(\d+) = distinct !DICompileUnit\(.*emissionKind: (\w+)", re.MULTILINE)
-_UNIT_OF = re.compile(r"unit: !\d+")
-_UNIT_LIST = re.compile(r"^!llvm\.dbg\.cu = .*$", re.MULTILINE)
-_LINKAGE_NAME = re.compile(r'linkageName: "([^"]+)"')
-_VALUE = re.compile(r"%[\w.$]+")
-_CALL_NUMBER = re.compile(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
-_FLUSHED_BFLOAT16 = re.compile(r"^(\t(?:@!?%p\d+ )?[a-z][\w.]*)\.ftz(\.bf16)", re.MULTILINE)
-_LABEL = re.compile(r"^(\$L\w+):$", re.MULTILINE)
-_BARRIER = re.compile(r"^\t(?:bar|barrier)\.", re.MULTILINE)
+_COMPILE_UNIT = late_pattern(r"^!(\d+) = distinct !DICompileUnit\(.*emissionKind: (\w+)", re.MULTILINE)
+_UNIT_OF = late_pattern(r"unit: !\d+")
+_UNIT_LIST = late_pattern(r"^!llvm\.dbg\.cu = .*$", re.MULTILINE)
+_LINKAGE_NAME = late_pattern(r'linkageName: "([^"]+)"')
+_VALUE = late_pattern(r"%[\w.$]+")
+_CALL_NUMBER = late_pattern(r"^(\t[{}]) // callseq .*$", re.MULTILINE)
+_FLUSHED_BFLOAT16 = late_pattern(r"^(\t(?:@!?%p\d+ )?[a-z][\w.]*)\.ftz(\.bf16)", re.MULTILINE)
+_LABEL = late_pattern(r"^(\$L\w+):$", re.MULTILINE)
+_BARRIER = late_pattern(r"^\t(?:bar|barrier)\.", re.MULTILINE)
 
 
 def permit_fast_forms(text: str, fastmath: bool) -> str:

@@ -6,11 +6,10 @@ declaration of a module is held against the table below.
 
 from __future__ import annotations
 
-import re
-
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
+from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.job import Job
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED
 from numba_ptxplus.codegen.linked_code import foreign_functions
@@ -35,7 +34,7 @@ _SELECTABLE_NAMES = frozenset({"llvm.exp2.f16", "llvm.exp2.f32"})
 #: Every target-specific intrinsic that definitions.py and libdevice use is selected on sm_75 and later.
 _SELECTABLE_PREFIXES = ("llvm.nvvm.", "llvm.dbg.")
 
-_TYPE_SUFFIX = re.compile(r"(\.(i\d+|f\d+|bf16|p\d+|v\d+\w+))+$")
+_TYPE_SUFFIX = late_pattern(r"(\.(i\d+|f\d+|bf16|p\d+|v\d+\w+))+$")
 
 
 def is_selectable(name: str) -> bool:

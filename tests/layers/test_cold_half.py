@@ -17,6 +17,13 @@ NEEDLESS = (
     "numba.experimental.jitclass.base",  # part of Numba's CPU target
     "numba_gpucore.compile.explain",  # for errors
     "numba_gpucore.compile.libdevice_counterparts",
+    "numba_gpucore.cpu.coroutine_program",  # for kernels with barriers
+    "numba_gpucore.cpu.frame_size",
+    "numba_gpucore.cpu.resume_together",
+    "numba_gpucore.cpu.debug_lines",  # for kernels with lines
+    "numba_gpucore.cpu.replay",  # for exceptions that depend on memory
+    "numba_gpucore.cpu.replay_text",
+    "concurrent.futures",  # for streams
     *(f"numba_gpucore.compile.{step}.{feature}" for step in ("typing", "lower") for feature in LATE_FEATURES),
 )
 
@@ -52,8 +59,8 @@ def kernel(x, out):
 x = np.arange(8, dtype=np.float32)
 out = np.zeros(7, np.float32)
 kernel[1, 7](x, out)
-np.testing.assert_allclose(out, np.sin(x[:7]) + x[1:] + np.arange(7) + (np.arange(7) > 0), rtol=1e-5)
-print("CONTEXTS", len(made), "REFRESHES", len(refreshes), "FROZEN", gc.get_freeze_count() > 100_000)
+assert np.allclose(out, np.sin(x[:7]) + x[1:] + np.arange(7) + (np.arange(7) > 0))
+print("CONTEXTS", len(made), "REFRESHES", len(refreshes), "FROZEN", gc.get_freeze_count() > 50_000)
 print("CPU TARGET", "_toplevel_target_context" in vars(cpu_target))
 print("LOADED", *sorted(sys.modules))
 """
