@@ -88,6 +88,14 @@ def test_mutable_defaults_are_not_shared() -> None:
     assert ours(1).tags == []
 
 
+def test_fields_are_described_when_they_are_asked_for() -> None:
+    ours = make(records.dataclass, records.field)
+    ours(1)
+    assert not isinstance(vars(ours)["__dataclass_fields__"], dict)
+    assert dataclasses.is_dataclass(ours)
+    assert list(vars(ours)["__dataclass_fields__"]) == ["x", "y", "tags", "secret"]
+
+
 def test_records_can_be_pickled() -> None:
     scalar = ScalarType("int32", 4)
     assert pickle.loads(pickle.dumps(scalar)) == scalar
@@ -116,5 +124,10 @@ def test_subclasses_inherit_fields() -> None:
     class Derived(Base):
         b: int = 2
 
+    class Undecorated(Derived):
+        pass
+
+    assert [one.name for one in dataclasses.fields(Undecorated)] == ["a", "b"]
     assert repr(Derived(b=3)).rpartition(".")[2] == "Derived(a=1, b=3)"
+    assert Undecorated(2) != Derived(2)
     assert Derived() != Base()
