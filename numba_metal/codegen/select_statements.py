@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_metal.codegen.control_flow import ControlFlow
 from numba_metal.codegen.definitions import neutral_intrinsic
-from numba_metal.codegen.ir_types import Function, Instr, Local, Value
+from numba_metal.codegen.ir_types import ConstInt, Function, Instr, Local, Value
 from numba_metal.codegen.memory_objects import CONSTANT, THREAD, PointerOrigins, is_shared_memory
 from numba_metal.codegen.name_hints import python_name
 
@@ -183,7 +183,7 @@ def _goes_inline(selection: Selection, instr: Instr, here: Site, sites: list[Sit
     elif has_effect(instr):
         return False
     if len(sites) > 1:
-        return _is_plain(selection, instr.result)
+        return _is_plain(selection, instr.result) or _scales_coordinate(selection, instr)
     site = sites[0]
     loop = selection.flow.innermost[site.block]
     if loop is not None and here.block not in selection.flow.loop_blocks[loop]:
@@ -200,6 +200,21 @@ def _is_plain(selection: Selection, value: Value) -> bool:
     if instr.opcode in _CHEAP and python_name(value.name) is None:
         return _is_plain(selection, instr.operands[0])
     return instr.opcode == "phi" or _COORDINATE.match(instr.detail) is not None
+
+
+def _scales_coordinate(selection: Selection, instr: Instr) -> bool:
+    """True for bytes from a coordinate, which an index of items can only be told from where it is used."""
+    if instr.opcode not in ("mul", "shl") or not isinstance(instr.operands[1], ConstInt):
+        return False
+    value = instr.operands[0]
+    while isinstance(value, Local) and value.name in selection.definitions:
+        source = selection.definitions[value.name]
+        if _COORDINATE.match(source.detail):
+            return True
+        if source.opcode not in _CHEAP:
+            return False
+        value = source.operands[0]
+    return False
 
 
 def _can_move_load(selection: Selection, load: Instr, here: Site, site: Site) -> bool:

@@ -44,6 +44,20 @@ def expect_slices(x, out):
     return {1: np.array([x[-1], x[5], x[-1], 0, x[-4], x[0], x[1], x[2], 7, 7])}
 
 
+def slice_bounds(x, out):
+    """Slices of 0 to 4 items, whose bounds lie from nine before the start to nine behind it."""
+    i = gpu.grid(1)
+    if i < out.shape[0]:
+        part = x[: i % 5][i // 5 % 19 - 9 : i // 95 - 9]
+        out[i, 0] = part.size
+        out[i, 1] = part[0] if part.size else -1
+
+
+def expect_slice_bounds(x, out):
+    parts = [x[: i % 5][i // 5 % 19 - 9 : i // 95 - 9] for i in range(len(out))]
+    return {1: np.array([(part.size, part[0] if part.size else -1) for part in parts])}
+
+
 def reductions(x, out):
     """NumPy's reductions over a row, which Numba writes as loops."""
     i = gpu.grid(1)
@@ -290,6 +304,13 @@ CASES = (
         block=1,
     ),
     Case(slices, lambda rng: (rng.integers(0, 99, 20), np.zeros(10, np.int64)), expect_slices, block=2),
+    Case(
+        slice_bounds,
+        lambda rng: (rng.integers(0, 99, 4), np.zeros((5 * 19 * 19, 2), np.int64)),
+        expect_slice_bounds,
+        grid=8,
+        block=256,
+    ),
     Case(
         reductions,
         lambda rng: (rng.integers(1, 9, (6, 10)).astype(np.float32), np.zeros((6, 7), np.float32)),

@@ -2,6 +2,7 @@
 
 from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry; late_features loads the others)
     array_assignment,
+    array_items,
     atomics,
     bfloat16,
     bits,

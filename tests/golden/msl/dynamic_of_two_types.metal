@@ -18,6 +18,6 @@ kernel void kernel_dynamic_of_two_types(constant Args& args [[buffer(0)]],
     // dynamic_of_two_types +6
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // dynamic_of_two_types +7
-    long v = long(ulong(tid.x) << 2);
-    args.out[long(tid.x)] = int(dynamic_shared[v + 1L]) * 1000 + int(dynamic_shared[v]);
+    int v = int(dynamic_shared[long((ulong(tid.x) << 2) + 1UL)]) * 1000 + int(dynamic_shared[long(ulong(tid.x) << 2)]);
+    args.out[long(tid.x)] = v;
 }

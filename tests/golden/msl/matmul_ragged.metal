@@ -21,46 +21,45 @@ kernel void kernel_matmul_ragged(constant Args& args [[buffer(0)]],
     threadgroup float left[64];
     threadgroup float right[64];
     // matmul_ragged +7
-    ulong v_4 = ulong(args.a_shape_1 + 7L) >> 3;
+    ulong v_2 = ulong(args.a_shape_1 + 7L) >> 3;
     float total;
-    if (v_4 == 0UL) {
+    if (v_2 == 0UL) {
         total = 0.0f;
     } else {
-        long v = long(ulong(tid.y) << 3);
-        long v_2 = v + long(tid.x);
-        ulong v_3 = ulong(args.a_shape_1) * ulong(gid.y);
+        ulong v = ulong(args.a_shape_1) * ulong(gid.y);
         total = 0.0f;
-        long v_5 = 0L;
+        long v_3 = 0L;
         while (true) {
-            float v_7;
+            float v_5;
             // matmul_ragged +8
             if (long(gid.y) < args.a_shape_0) {
-                long v_6 = v_5 + long(tid.x);
-                v_7 = v_6 < args.a_shape_1 ? args.a[long(v_3 + ulong(v_6))] : 0.0f;
+                long v_4 = v_3 + long(tid.x);
+                v_5 = v_4 < args.a_shape_1 ? args.a[long(v + ulong(v_4))] : 0.0f;
             } else {
-                v_7 = 0.0f;
+                v_5 = 0.0f;
             }
-            left[v_2] = v_7;
+            left[long(tid.y) * 8L + long(tid.x)] = v_5;
             // matmul_ragged +9
-            ulong v_8 = ulong(v_5 + long(tid.y));
-            float v_9 = v_8 < ulong(args.b_shape_0) && long(gid.x) < args.b_shape_1 ? args.b[long(ulong(gid.x) + v_8 * ulong(args.b_shape_1))] : 0.0f;
-            right[v_2] = v_9;
+            ulong v_6 = ulong(v_3 + long(tid.y));
+            float v_7 = v_6 < ulong(args.b_shape_0) && long(gid.x) < args.b_shape_1 ? args.b[long(ulong(gid.x) + v_6 * ulong(args.b_shape_1))] : 0.0f;
+            right[long(tid.y) * 8L + long(tid.x)] = v_7;
             // matmul_ragged +10
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
-            ulong v_10 = 0UL;
+            ulong v_8 = 0UL;
             do {
                 // matmul_ragged +12
-                total = total + left[long(ulong(v) + v_10)] * right[long(ulong(tid.x) + v_10 * 8UL)];
+                float v_9 = left[long(ulong(long(tid.y) * 8L) + v_8)] * right[long(ulong(tid.x) + v_8 * 8UL)];
+                total = total + v_9;
                 // matmul_ragged +11
-                v_10 = v_10 + 1UL;
-            } while (v_10 != 8UL);
+                v_8 = v_8 + 1UL;
+            } while (v_8 != 8UL);
             // matmul_ragged +13
             threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
             // matmul_ragged +7
-            if (v_4 <= 1UL)
+            if (v_2 <= 1UL)
                 break;
-            v_4 = v_4 - 1UL;
-            v_5 = v_5 + 8L;
+            v_2 = v_2 - 1UL;
+            v_3 = v_3 + 8L;
         }
     }
     // matmul_ragged +14

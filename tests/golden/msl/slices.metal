@@ -49,65 +49,62 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
         // slices +3
         args.out[0] = args.x[args.x_size - 1L];
         // slices +4
-        bool v = args.x_size < 3L;
-        long v_2 = v ? args.x_size : 2L;
-        args.out[1] = args.x[v_2 + 3L];
+        long v = args.x_size < 3L ? args.x_size : 2L;
+        args.out[1] = args.x[v + 3L];
         // slices +5
         args.out[2] = args.x[args.x_size - 1L];
         // slices +6
-        ulong v_3 = args.x_size < 6L ? ulong(args.x_size) : 5UL;
-        ulong v_4 = v ? ulong(args.x_size) : 2UL;
-        args.out[3] = max(long(v_4 - v_3), 0L);
+        args.out[3] = max(long(min(ulong(args.x_size), 2UL) - min(ulong(args.x_size), 5UL)), 0L);
         // slices +7
         args.out[4] = args.x[long(subsat(ulong(args.x_size), 4UL))];
         // slices +8
-        ulong v_5 = args.out_size < 6L ? ulong(args.out_size) : 5UL;
-        bool v_6 = args.out_size < 9L;
-        ulong v_7 = v_6 ? ulong(args.out_size) : 8UL;
-        int v_24;
+        ulong v_2 = args.out_size < 6L ? ulong(args.out_size) : 5UL;
+        bool v_3 = args.out_size < 9L;
+        ulong v_4 = v_3 ? ulong(args.out_size) : 8UL;
+        int v_21;
         do {
-            bool v_8 = args.x_size != 1L;
-            ulong v_9 = ulong(v_8 ? 8L : 0L);
-            long v_10 = long(v_7 - v_5);
-            ulong result = ulong(max(v_10, 0L));
-            bool v_11 = v_10 > 0L;
-            if (v_8 && min(ulong(args.x_size), 3UL) != result) {
-                v_24 = 2;
+            bool v_5 = args.x_size != 1L;
+            ulong v_6 = ulong(v_5 ? 8L : 0L);
+            long v_7 = long(v_4 - v_2);
+            ulong result = ulong(max(v_7, 0L));
+            bool v_8 = v_7 > 0L;
+            if (v_5 && min(ulong(args.x_size), 3UL) != result) {
+                v_21 = 2;
                 break;
             }
-            ulong v_12 = result - 1UL;
-            long v_13 = long(v_12 * v_9);
-            ulong v_14 = ulong(min(v_13, 0L)) + (ulong)args.x;
-            long v_15 = long(v_12 << 3);
-            ulong v_16 = (ulong)(args.out + long(v_5));
-            ulong v_17 = ulong(min(v_15, 0L)) + v_16;
-            bool v_18 = v_17 < (v_11 ? (ulong)args.x + 8UL + ulong(max(v_13, 0L)) : v_14) && v_14 < (v_11 ? v_16 + 8UL + ulong(max(v_15, 0L)) : v_17);
-            bool v_19 = (ulong)(args.out + long(v_5)) > (ulong)args.x && v_18;
-            if (v_10 > 1L && !v_8 && v_18) {
-                v_24 = 3;
+            ulong v_9 = result - 1UL;
+            long v_10 = long(v_9 * v_6);
+            ulong v_11 = ulong(min(v_10, 0L)) + (ulong)args.x;
+            long v_12 = long(v_9 << 3);
+            ulong v_13 = (ulong)(args.out + long(v_2));
+            ulong v_14 = ulong(min(v_12, 0L)) + v_13;
+            bool v_15 = v_14 < (v_8 ? (ulong)args.x + 8UL + ulong(max(v_10, 0L)) : v_11) && v_11 < (v_8 ? v_13 + 8UL + ulong(max(v_12, 0L)) : v_14);
+            bool v_16 = (ulong)(args.out + long(v_2)) > (ulong)args.x && v_15;
+            if (v_7 > 1L && !v_5 && v_15) {
+                v_21 = 3;
             } else {
-                if (v_11) {
-                    long v_20 = 0L;
+                if (v_8) {
+                    long v_17 = 0L;
                     do {
-                        ulong v_21 = v_19 ? v_12 - ulong(v_20) : ulong(v_20);
-                        args.out[long(v_5 + v_21)] = *(device long*)((device uchar*)args.x + long(v_21 * v_9));
-                        v_20 = v_20 + 1L;
-                    } while (v_10 > v_20);
+                        ulong v_18 = v_16 ? v_9 - ulong(v_17) : ulong(v_17);
+                        args.out[long(v_2 + v_18)] = *(device long*)((device uchar*)args.x + long(v_18 * v_6));
+                        v_17 = v_17 + 1L;
+                    } while (v_7 > v_17);
                 }
                 // slices +9
-                long v_23 = v_6 ? args.out_size : 8L;
-                long v_22 = args.out_size < 11L ? args.out_size : 10L;
-                if (v_23 >= v_22)
+                long v_20 = v_3 ? args.out_size : 8L;
+                long v_19 = args.out_size < 11L ? args.out_size : 10L;
+                if (v_20 >= v_19)
                     return;
                 while (true) {
-                    args.out[v_23] = 7L;
-                    v_23 = v_23 + 1L;
-                    if (v_23 >= v_22)
+                    args.out[v_20] = 7L;
+                    v_20 = v_20 + 1L;
+                    if (v_20 >= v_19)
                         return;
                 }
             }
         } while (false);
         // slices +8
-        throw_site(mailbox, launch.program, group, tid, uint(v_24), 0UL, 0UL, 0UL, 0UL);
+        throw_site(mailbox, launch.program, group, tid, uint(v_21), 0UL, 0UL, 0UL, 0UL);
     }
 }

@@ -21,9 +21,8 @@ kernel void kernel_strided_records(constant Args& args [[buffer(0)]],
     // strided_records +3
     if (long(v_2) > 0L && long(v_2 - 1UL) / 2L >= i) {
         // strided_records +4
-        long v_3 = i * 24L;
-        args.ids[i] = *(device int*)&args.items[long(v * 12UL + ulong(v_3) + 4UL)];
+        args.ids[i] = *(device int*)&args.items[long(v * 12UL + ulong(i * 24L) + 4UL)];
         // strided_records +5
-        *(device float*)&args.items[long(v * 12UL + ulong(v_3))] = float(i + 100L);
+        *(device float*)&args.items[long(v * 12UL + ulong(i * 24L))] = float(i + 100L);
     }
 }

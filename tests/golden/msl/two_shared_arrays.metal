@@ -18,14 +18,13 @@ kernel void kernel_two_shared_arrays(constant Args& args [[buffer(0)]],
     threadgroup uint shared_2[24];
     // two_shared_arrays +5
     uint loaded = uint(args.x[long(ulong(args.x_shape_1) * ulong(tid.x) + ulong(tid.y))]);
-    long v = long(tid.x) * 6L;
-    long v_2 = v + long(tid.y);
-    shared[v_2] = loaded;
+    shared[long(tid.x) * 6L + long(tid.y)] = loaded;
     // two_shared_arrays +6
-    shared_2[v_2] = loaded * 100u;
+    shared_2[long(tid.x) * 6L + long(tid.y)] = loaded * 100u;
     // two_shared_arrays +7
     threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
     // two_shared_arrays +8
     uint loaded_2 = shared[long((ulong(tid.x > 3u ? 7L : 3L) - ulong(tid.x)) * 6UL + ulong(tid.y))];
-    args.out[long(ulong(args.out_shape_1) * ulong(tid.x) + ulong(tid.y))] = int(shared_2[long(ulong(v) + (ulong(tid.y > 5u ? 11L : 5L) - ulong(tid.y)))] + loaded_2);
+    uint loaded_3 = shared_2[long(ulong(long(tid.x) * 6L) + (ulong(tid.y > 5u ? 11L : 5L) - ulong(tid.y)))];
+    args.out[long(ulong(args.out_shape_1) * ulong(tid.x) + ulong(tid.y))] = int(loaded_3 + loaded_2);
 }
