@@ -130,5 +130,4 @@ def _lower(request: CompileRequest, signature: Signature, abi: str, abi_info: Ma
 
 def emit(lowered: Lowered, request: CompileRequest) -> str:
     codegen = load_codegen(request)
-    codegen.legalize(lowered.module, lowered.job)
-    return codegen.emit(lowered.module, lowered.job)
+    return codegen.emit(codegen.legalize(lowered.module, lowered.job), lowered.job)

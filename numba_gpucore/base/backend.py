@@ -163,8 +163,9 @@ class Codegen(Protocol):
 
     links_nvidia_code: bool
 
-    def legalize(self, module: Any, job: Any) -> None:
-        """Link definitions of the neutral intrinsics, inline, optimise for the device."""
+    def legalize(self, module: Any, job: Any) -> Any:
+        """Link definitions of the neutral intrinsics, inline, optimise for the device. Returns the program: `module`
+        itself or another in its place."""
 
     def emit(self, module: Any, job: Any) -> str:
         """The readable form of the program: MSL, PTX or LLVM assembly. Deterministic."""

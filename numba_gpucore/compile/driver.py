@@ -60,14 +60,14 @@ def compile_kernel(
     dump = StageDump(request, dump_folder)
     lowered = lower_kernel(request)
     warn_about_double_literals(lowered.result, request)
-    codegen, module, job = load_codegen(request), lowered.module, lowered.job
+    codegen, job = load_codegen(request), lowered.job
     dump.write("1-types.txt", lowered.result.type_annotation)
-    dump.write("2-device.ll", module)
-    device_ir = module.as_bitcode()
+    dump.write("2-device.ll", lowered.module)
+    device_ir = lowered.module.as_bitcode()
     with keeping_input(request.py_func.__name__, lambda: str(llvm.parse_bitcode(device_ir))):
-        codegen.legalize(module, job)
-        dump.write("3-legalized.ll", module)
-        text = emit_text(codegen, lowered)
+        program = codegen.legalize(lowered.module, job)
+        dump.write("3-legalized.ll", program)
+        text = emit_text(codegen, program, lowered)
         dump.write("4-emitted.txt", text)
         code = codegen.assemble(text, job)
         dump.write("5-code.bin", code)
@@ -82,7 +82,7 @@ def compile_kernel(
         shared_nbytes=shared_nbytes(job.shared_arrays),
         sites=job.sites,
         print_lines=job.print_lines,
-        backend_facts=codegen.facts(module, job),
+        backend_facts=codegen.facts(program, job),
         sources=check_sources(lowered.result.library.all_overload_modules()),
         held=lowered.result.library.all_captured(),
     )
@@ -135,14 +135,15 @@ def link_lowered(
     return Lowered(module, job, result)
 
 
-def emit_text(codegen: Codegen, lowered: Lowered) -> str:
-    """What the back-end emits for a legalised kernel. Raises UnsupportedKernelError, whose faults name their lines.
+def emit_text(codegen: Codegen, program: Any, lowered: Lowered) -> str:
+    """What the back-end emits for the program that it made of a kernel. Raises UnsupportedKernelError, whose faults
+    name their lines.
 
     Only code with line information knows them, so a kernel that is refused without it is compiled once more with it.
     """
     request = lowered.job.request
     try:
-        return codegen.emit(lowered.module, lowered.job)
+        return codegen.emit(program, lowered.job)
     except UnsupportedKernelError as error:
         if request.options.wants_lines:
             raise
@@ -151,8 +152,7 @@ def emit_text(codegen: Codegen, lowered: Lowered) -> str:
         # where there is no source to read, its lines are known all the same
         warnings.simplefilter("ignore", errors.NumbaDebugInfoWarning)
         again = lower_kernel(replace(request, options=replace(request.options, lineinfo=True)))
-    codegen.legalize(again.module, again.job)
-    codegen.emit(again.module, again.job)
+    codegen.emit(codegen.legalize(again.module, again.job), again.job)
     raise refusal
 
 
@@ -219,8 +219,7 @@ def inspect_stage(request: CompileRequest, stage: str) -> str:
     if stage == "llvm":
         return str(lowered.module)
     codegen = load_codegen(request)
-    codegen.legalize(lowered.module, lowered.job)
-    text = emit_text(codegen, lowered)
+    text = emit_text(codegen, codegen.legalize(lowered.module, lowered.job), lowered)
     return _disassemble(codegen, text, lowered.job) if stage == "machine" else text
 
 

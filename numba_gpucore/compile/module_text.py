@@ -29,11 +29,8 @@ def link_texts(texts: Sequence[str]) -> llvm.ModuleRef:
     return module
 
 
-def make_internal(module: llvm.ModuleRef, entry: str) -> None:
-    """Let nothing of a module be seen from outside but the function `entry`."""
-    for function in module.functions:
-        if not function.is_declaration and function.name != entry:
-            function.linkage = "internal"
-    for variable in module.global_variables:
-        if not variable.is_declaration:
-            variable.linkage = "internal"
+def make_internal(module: llvm.ModuleRef, *visible: str) -> None:
+    """Let nothing of a module be seen from outside but these functions and variables."""
+    for value in (*module.functions, *module.global_variables):
+        if not value.is_declaration and value.name not in visible:
+            value.linkage = "internal"

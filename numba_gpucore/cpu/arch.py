@@ -121,6 +121,20 @@ def x86_64_level(flags: set[str]) -> str:
     return found
 
 
+def converts_halves(arch: str) -> bool:
+    """True if its processors have instructions for float16 <-> float32: F16C on x86-64."""
+    level = arch.rpartition("-")[0].removesuffix(WIDE_SUFFIX)
+    if level not in _X86_64_NAMES:
+        return converts_doubles_to_halves(arch)
+    below = _X86_64_LEVELS[: _X86_64_NAMES.index(level)]
+    return any("f16c" in flags.split() for _name, flags in below)
+
+
+def converts_doubles_to_halves(arch: str) -> bool:
+    """True if its processors have an instruction that rounds float64 to float16 once."""
+    return arch.rpartition("-")[0] in (_APPLE, _ARM64)
+
+
 def cpu_name() -> str:
     """The processor's marketing name, or its architecture where the system does not tell cheaply."""
     return _read_cpu_info().get("model name") or platform.machine()

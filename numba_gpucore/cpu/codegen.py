@@ -13,7 +13,7 @@ from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
-from numba_gpucore.cpu.definitions import KERNEL_SYMBOL, SIZE_SYMBOL
+from numba_gpucore.cpu.definitions import SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.loader import replay_symbol
@@ -32,8 +32,8 @@ class CpuCodegen:
 
     links_nvidia_code = False
 
-    def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
-        """Make a native program of the device IR: definitions linked, all inlined, optimised.
+    def legalize(self, module: llvm.ModuleRef, job: Job) -> llvm.ModuleRef:
+        """A native program of the device IR: definitions linked, all inlined, optimised.
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
@@ -41,11 +41,12 @@ class CpuCodegen:
         uses_atomics = bool(_ATOMIC.search(builder.kernel))
         shape = choose_shape(job, uses_atomics)
         program = _build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
-        _replace_content(module, program, builder)
+        builder.link_half_conversions(program)
         if uses_atomics:
             # Linking leaves out what is internal and not used.
-            module.link_in(llvm.parse_assembly(f"@{_ATOMICS_MARK} = constant i8 1"))
-            module.get_global_variable(_ATOMICS_MARK).linkage = "internal"
+            program.link_in(llvm.parse_assembly(f"@{_ATOMICS_MARK} = constant i8 1"))
+            program.get_global_variable(_ATOMICS_MARK).linkage = "internal"
+        return program
 
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         """The program as LLVM assembly, target triple and data layout included."""
@@ -93,22 +94,6 @@ def _constant(module: llvm.ModuleRef, name: str) -> int:
     if match is None:
         raise ToolchainError(f"the program lacks the constant {name}")
     return int(match.group(1))
-
-
-def _replace_content(module: llvm.ModuleRef, program: llvm.ModuleRef, builder: ProgramBuilder) -> None:
-    """Make `module` what `program` is: its own functions become unreachable, then go."""
-    module.get_function(builder.job.entry).name = KERNEL_SYMBOL
-    for value in (*module.functions, *module.global_variables):
-        if not value.is_declaration:
-            value.linkage = "internal"
-    module.triple = program.triple
-    module.data_layout = program.data_layout
-    module.name = program.name
-    module.link_in(program)
-    cleanup = llvm.create_new_module_pass_manager()
-    cleanup.add_global_dead_code_eliminate_pass()
-    cleanup.add_strip_dead_prototype_pass()
-    cleanup.run(module, llvm.create_pass_builder(builder.machine, llvm.create_pipeline_tuning_options(speed_level=0)))
 
 
 CODEGEN = CpuCodegen()

@@ -22,7 +22,7 @@ _HEADER = ("source_filename = ", "target ", "; ModuleID = ")
 def join_texts(texts: Iterable[str], visible: frozenset[str], recursive: frozenset[str]) -> str:
     """One module of several, in which all but `visible` symbols are internal, and functions are to be inlined but for
     `recursive` ones and those that say otherwise. Weak ones stay as they are: LLVM's code generator calls them
-    (ir/half.ll).
+    (ir/half_*.ll).
 
     Only the first text may have numbered metadata and attributes, as LLVM writes them.
     """

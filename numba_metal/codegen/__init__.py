@@ -48,8 +48,9 @@ class MetalCodegen:
 
     links_nvidia_code = False
 
-    def legalize(self, module: Any, job: Job) -> None:
+    def legalize(self, module: Any, job: Job) -> Any:
         legalize_module(module, job)
+        return module
 
     def emit(self, module: Any, job: Job) -> str:
         """MSL text. Raises UnsupportedKernelError."""

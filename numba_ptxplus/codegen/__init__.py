@@ -23,8 +23,9 @@ class PtxCodegen:
 
     links_nvidia_code = True
 
-    def legalize(self, module: llvm.ModuleRef, job: Job) -> None:
+    def legalize(self, module: llvm.ModuleRef, job: Job) -> llvm.ModuleRef:
         legalize_module(module, job)
+        return module
 
     def emit(self, module: llvm.ModuleRef, job: Job) -> str:
         return emit_ptx(module, job)

@@ -106,11 +106,11 @@ def compile_ir(
     job = Job(request, "kernel_test", slots, frozenset(used), shared, made_sites, has_recursion=recursion)
     module = llvm.parse_assembly(text)
     module.verify()
-    CODEGEN.legalize(module, job)
-    out = CODEGEN.emit(module, job)
+    program = CODEGEN.legalize(module, job)
+    out = CODEGEN.emit(program, job)
     artifact = Artifact(
         "kernel", job.entry, "cpu", request.arch, 1, arg_types, CODEGEN.assemble(out, job),
-        place_shared(shared)[1], made_sites, CODEGEN.facts(module, job),
+        place_shared(shared)[1], made_sites, CODEGEN.facts(program, job),
     )  # fmt: skip
     return Compiled(job, artifact, out)
 

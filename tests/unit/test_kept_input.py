@@ -55,7 +55,7 @@ def test_llvm_refuses_what_is_linked(monkeypatch):
 
 
 def test_llvm_refuses_a_program_of_the_cpu(monkeypatch):
-    monkeypatch.setattr(driver, "emit_text", lambda codegen, lowered: "no LLVM assembly")
+    monkeypatch.setattr(driver, "emit_text", lambda *_: "no LLVM assembly")
     message, path = refused(numba_ptxplus.jit)
     assert message.startswith(f"LLVM refused the program of kernel 'copy', which is kept in {path}: ")
     assert path.read_text(encoding="utf-8") == "no LLVM assembly"
@@ -77,7 +77,7 @@ def test_ptxas_fails(tmp_path, monkeypatch):
 
 def test_apples_compiler_refuses(monkeypatch):
     with opened_level("metal double") as level:
-        monkeypatch.setattr(driver, "emit_text", lambda codegen, lowered: "kernel void kernel_copy( no MSL")
+        monkeypatch.setattr(driver, "emit_text", lambda *_: "kernel void kernel_copy( no MSL")
         message, path = refused(level.jit)
     assert message.startswith("Metal's compiler refused kernel 'copy'")
     assert path.read_text(encoding="utf-8") == "kernel void kernel_copy( no MSL"
