@@ -20,29 +20,29 @@ from numba_gpucore.dtypes import DType
 
 COMPONENTS = "xyzw"
 #: C's names for component types; long is 64 bits wide on every system that CUDA and Metal run on but Windows.
-_C_NAMES: dict[DType, tuple[str, ...]] = {
-    dtypes.int8: ("char",),
-    dtypes.int16: ("short",),
-    dtypes.int32: ("int",),
-    dtypes.int64: ("long", "longlong"),
-    dtypes.uint8: ("uchar",),
-    dtypes.uint16: ("ushort",),
-    dtypes.uint32: ("uint",),
-    dtypes.uint64: ("ulong", "ulonglong"),
-    dtypes.float16: ("half",),
-    dtypes.float32: ("float",),
-    dtypes.float64: ("double",),
-}
+_C_NAMES: tuple[tuple[DType, tuple[str, ...]], ...] = (
+    (dtypes.int8, ("char",)),
+    (dtypes.int16, ("short",)),
+    (dtypes.int32, ("int",)),
+    (dtypes.int64, ("long", "longlong")),
+    (dtypes.uint8, ("uchar",)),
+    (dtypes.uint16, ("ushort",)),
+    (dtypes.uint32, ("uint",)),
+    (dtypes.uint64, ("ulong", "ulonglong")),
+    (dtypes.float16, ("half",)),
+    (dtypes.float32, ("float",)),
+    (dtypes.float64, ("double",)),
+)
 
 
 class VectorClass:
-    """What a kernel calls to make a vector; `base` is the type of its `count` components."""
+    """What a kernel calls to make a vector; `base` is the type of its `count` components, `c_names` are C's for it."""
 
-    def __init__(self, base: DType, count: int):
+    def __init__(self, base: DType, c_names: tuple[str, ...], count: int):
         self.base = base
         self.count = count
         self.name = self.__name__ = f"{base.name}x{count}"
-        self.aliases = tuple(f"{name}{count}" for name in _C_NAMES[base])
+        self.aliases = tuple(f"{name}{count}" for name in c_names)
 
     def __call__(self, *parts: Any) -> NoReturn:
         raise KernelLanguageError(
@@ -53,7 +53,7 @@ class VectorClass:
         return f"<{self.name}: {self.count} numbers of type {self.base}>"
 
 
-VECTOR_CLASSES = tuple(VectorClass(base, count) for base in _C_NAMES for count in (1, 2, 3, 4))
+VECTOR_CLASSES = tuple(VectorClass(base, c_names, count) for base, c_names in _C_NAMES for count in (1, 2, 3, 4))
 
 
 def vector_names() -> dict[str, VectorClass]:

@@ -20,13 +20,13 @@ from numba_gpucore.base.collector import collector_held_for_numba
 with collector_held_for_numba():
     from numba_gpucore.cuda_api.driver_only import PTX_COMPILERS, refusing_function
     from numba_gpucore.cuda_api.names import public_names
-    from numba_gpucore.cuda_api.submodules import late_name
+    from numba_gpucore.cuda_api.submodules import SELDOM_NAMES, late_name
     from numba_gpucore.cuda_api.ufunc_targets import register_when_numba_loads
     from numba_metal.target import PLATFORM
 
 _NAMES = public_names(PLATFORM)
 globals().update(_NAMES)
-__all__ = sorted(_NAMES)
+__all__ = sorted((*_NAMES, *SELDOM_NAMES))
 register_when_numba_loads()
 
 
@@ -38,3 +38,7 @@ def __getattr__(name: str) -> Any:
     if name in PTX_COMPILERS:
         return refusing_function(name, "it compiles to NVIDIA's PTX; numba_metal.compile_msl gives Metal's text")
     return late_name(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -16,6 +16,7 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore.cuda_api.names import public_names
+from numba_gpucore.cuda_api.submodules import SELDOM_NAMES, late_name
 from numba_gpucore.launch import session
 from tests.metal_double import World, installed
 from tests.ptx.device import PLATFORM as PTX_PLATFORM
@@ -45,7 +46,8 @@ def opened_level(name: str, *gpus: World) -> Iterator[SimpleNamespace]:
         platform = PTX_PLATFORM if backend == "cuda" else (numba_metal if target == "metal" else numba_ptxplus).PLATFORM
         device = own_session.current_device(platform)
         assert device.kind == backend
-        yield SimpleNamespace(**public_names(platform), level=name, target=target, device=device, session=own_session)
+        names = {**public_names(platform), **{one: late_name(platform.target.package, one) for one in SELDOM_NAMES}}
+        yield SimpleNamespace(**names, level=name, target=target, device=device, session=own_session)
 
 
 @pytest.fixture(scope="module", params=LEVELS)

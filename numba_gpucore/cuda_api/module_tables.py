@@ -24,7 +24,7 @@ def empty(package: ModuleType) -> Mapping[str, Any]:
 
 
 def api(package: ModuleType) -> Mapping[str, Any]:
-    return {name: value for name, value in vars(package).items() if not name.startswith("_")}
+    return {name: getattr(package, name) for name in dir(package) if not name.startswith("_")}
 
 
 def args(package: ModuleType) -> Mapping[str, Any]:

@@ -1,4 +1,5 @@
 """The public names of a target package, most of them numba.cuda's. Before: launch, language. After: target packages.
+Those that few programs use are made where one is asked for (`submodules.SELDOM_NAMES`).
 
 The kernel language is the same object in every package; functions that need a device are bound to the package's target.
 """
@@ -11,22 +12,20 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from numba_gpucore import cache_hints, cooperative_groups, dtypes, fp16, language, libdevice, vector_types
-from numba_gpucore.cuda_api import driver_errors, driver_only, execution, linkable_code
+from numba_gpucore import cache_hints, dtypes, language, vector_types
+from numba_gpucore.cuda_api import driver_errors, driver_only, execution
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
-from numba_gpucore.cuda_api.install import install_module_as_cuda
 from numba_gpucore.cuda_api.ufunc_names import UFuncNames
 from numba_gpucore.launch import allocate
 from numba_gpucore.launch.allocate import Allocator
-from numba_gpucore.launch.declare_device import declare_device
 from numba_gpucore.launch.jit import jit
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.wrappers import In, InOut, Out
 
 
 def public_names(platform: Platform) -> dict[str, Any]:
-    """Every public name of `platform.target.package`, with its value."""
+    """Every public name of `platform.target.package` but the SELDOM_NAMES, with its value."""
     return {
         **language_names(),
         **vector_types.vector_names(),
@@ -56,11 +55,11 @@ def _defined_in(module: ModuleType) -> dict[str, Any]:
 
 
 def language_names() -> dict[str, Any]:
-    """What a kernel may call: grid, threadIdx, shared, atomic, ldca, cg, …"""
+    """What a kernel may call: grid, threadIdx, shared, atomic, ldca, …"""
     helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only"}
     names = {name: value for name, value in _defined_in(language).items() if name not in helpers}
     hints = {function.__name__: function for function in (*cache_hints.LOADS, *cache_hints.STORES)}
-    return {**names, **hints, "cg": cooperative_groups, "fp16": fp16, "libdevice": libdevice}
+    return {**names, **hints}
 
 
 def dtype_names() -> dict[str, Any]:
@@ -92,9 +91,6 @@ def _driver_names() -> dict[str, Any]:
     """What programs catch or ask, and stand-ins for what only NVIDIA's driver can do."""
     return {
         **driver_only.STAND_INS,
-        "declare_device": declare_device,
-        "LinkableCode": linkable_code.LinkableCode,
-        **{kind.__name__: kind for kind in linkable_code.KINDS},
         "runtime": driver_only.Runtime(),
         "is_supported_version": driver_only.Runtime().is_supported_version,
         "cuda_error": driver_only.cuda_error,
@@ -157,6 +153,9 @@ def _installers(package: str) -> dict[str, Callable[..., None]]:
     def install_as_cuda() -> None:
         """Let `from numba import cuda` and `import numba.cuda` give this package in this process, and in those that it
         starts."""
+        # 0.3 ms of each import
+        from numba_gpucore.cuda_api.install import install_module_as_cuda  # noqa: PLC0415
+
         install_module_as_cuda(sys.modules[package])
 
     def load_ipython_extension(ipython: Any) -> None:

@@ -88,7 +88,19 @@ _OWN = {
 }
 
 
-#: Names of the package that are Numba's own, as "module:NAME".
+#: Public names that few programs use, as "module" or "module:NAME". They and what they load were a tenth of an import.
+SELDOM_NAMES = {
+    "cg": "numba_gpucore.cooperative_groups",
+    "declare_device": "numba_gpucore.launch.declare_device:declare_device",
+    "fp16": "numba_gpucore.fp16",
+    "libdevice": "numba_gpucore.libdevice",
+    "LinkableCode": "numba_gpucore.cuda_api.linkable_code:LinkableCode",
+    **{
+        kind: f"numba_gpucore.cuda_api.linkable_code:{kind}"
+        for kind in ("PTXSource", "CUSource", "Fatbin", "Cubin", "Archive", "Object", "LTOIR")
+    },
+}
+#: Names of the package that are Numba's own, likewise.
 _NUMBA_NAMES = {
     "deferred_type": "numba.core.types:deferred_type",
     "ffi": "numba.core.types:ffi",
@@ -207,11 +219,13 @@ def find_numba_tests(name: str) -> ModuleSpec | None:
 
 
 def late_name(package_name: str, name: str) -> Any:
-    """An attribute of the package that is made when it is asked for: a module below numba.cuda, such as `random`, or a
-    name of Numba's. Raises AttributeError."""
-    if name in _NUMBA_NAMES:
-        source, _, attribute = _NUMBA_NAMES[name].partition(":")
-        return getattr(importlib.import_module(source), attribute)
+    """An attribute of the package that is made when it is asked for: one of SELDOM_NAMES, a name of Numba's or a module
+    below numba.cuda, such as `random`. Raises AttributeError."""
+    path = SELDOM_NAMES.get(name) or _NUMBA_NAMES.get(name)
+    if path is not None:
+        source, _, attribute = path.partition(":")
+        found = importlib.import_module(source)
+        return getattr(found, attribute) if attribute else found
     module = None if name.startswith("_") else make_submodule(name, sys.modules[package_name])
     if module is None:
         raise AttributeError(f"module {package_name!r} has no attribute {name!r}")
