@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.late_pattern import late_pattern
 
-#: A function with its body, and its name.
-DEFINITION = late_pattern(r'^define [^@\n]*@"?(?P<name>[^"(\n]+)"?\(.*?^\}$', re.MULTILINE | re.DOTALL)
 #: The name of a function or variable that is mentioned.
 SYMBOL = late_pattern(r'@"?(?P<name>[\w.$]+)"?')
-_ENVIRONMENT = late_pattern(r'^@"?_ZN08NumbaEnv[^\n]*\n', re.MULTILINE)
+_FUNCTION_END = "\n}"
+_ENVIRONMENTS = ("@_ZN08NumbaEnv", '@"_ZN08NumbaEnv')
 
 
 def remove_environments(text: str) -> str:
     """Without Numba's "environment" of every function, which is for the interpreter: nothing on a device reads it."""
-    return _ENVIRONMENT.sub("", text)
+    return "\n".join(line for line in text.split("\n") if not line.startswith(_ENVIRONMENTS))
+
+
+def read_functions(text: str) -> Iterator[tuple[str, str]]:
+    """The name and the text of each function that a module defines."""
+    for rest in f"\n{text}".split("\ndefine ")[1:]:
+        function = f"define {rest[: rest.index(_FUNCTION_END)]}{_FUNCTION_END}"
+        yield symbol_of(function), function
+
+
+def symbol_of(line: str) -> str:
+    """The name of the function or variable that a line declares or defines."""
+    start = line.index("@") + 1
+    if line[start] == '"':
+        return line[start + 1 : line.index('"', start + 1)]
+    return line[start : line.index(" " if start == 1 else "(", start)]
 
 
 def link_texts(texts: Sequence[str]) -> llvm.ModuleRef:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.compile.module_text import DEFINITION, SYMBOL
+from numba_gpucore.compile.module_text import SYMBOL, read_functions
 
 QUIET = ".quiet"
 _THROW = late_pattern(r'^[^\n]*call void @"?gpu\.throw"?\([^\n]*\n', re.MULTILINE)
@@ -24,7 +24,7 @@ def define_quiet_functions(texts: Sequence[str]) -> list[str]:
     """The modules in LLVM assembly, with definitions of the quiet functions that they call."""
     if not any(QUIET in text for text in texts):
         return list(texts)
-    originals = {match["name"]: match[0] for text in texts for match in DEFINITION.finditer(text)}
+    originals = {name: function for text in texts for name, function in read_functions(text)}
     wanted: list[str] = []
     pending = [name for text in texts for name in _quiet_names(text)]
     while pending:
@@ -46,7 +46,7 @@ def _quiet_names(text: str) -> list[str]:
 
 def _with_quiet_functions(text: str, wanted: set[str]) -> str:
     """A module with quiet versions of those functions that it defines, and declarations of the others it now calls."""
-    definitions = {match["name"]: match[0] for match in DEFINITION.finditer(text) if match["name"] in wanted}
+    definitions = {name: function for name, function in read_functions(text) if name in wanted}
     added = [_quieten(body, wanted) for body in definitions.values()]
     called = {name for body in added for name in _quiet_names(body)} - definitions.keys()
     for name in sorted(called):

@@ -18,20 +18,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.thread_text import (
-    BOTH,
     BRANCH,
-    EITHER,
-    NOT,
     NOTE_THROW,
     PLAIN_SYMBOL,
     SYMBOL,
     ThreadText,
     X,
+    define_declared,
     loop_headers,
+    params_type,
+    read_logic,
     row_params,
 )
 
@@ -40,10 +41,6 @@ _METADATA = late_pattern(r", ![\w.]+ !\w+")
 _OFFSET = late_pattern(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
 _DISTANCE = late_pattern(r"^sub (?:n[us]w )*i64 (\S+), %x$")
 _CHOICE = late_pattern(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
-_DECLARATION = late_pattern(
-    r"^declare i64 @gpu\.(row|plain)_(start|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
-)
-_PLAIN_DECLARATION = late_pattern(rf"^declare i32 @{re.escape(PLAIN_SYMBOL)}\([^\n]*$", re.MULTILINE)
 #: The predicate of conditions that a row has as a whole.
 _HOLDS = "holds"
 #: Has an effect, or may not be skipped.
@@ -81,20 +78,23 @@ def bound_rows(text: str) -> str:
     body = _settle(thread.body, guards)
     plain_body = _settle(body, checks) if checks else "  ret i32 %failure\n"
     plain = thread.head.replace(f"@{SYMBOL}(", f"@{PLAIN_SYMBOL}(") + plain_body + "}\n"
-    bounds = {"row": guards, "plain": checks}
-    text = _PLAIN_DECLARATION.sub("", text.replace(thread.body, body)) + plain
-    return _DECLARATION.sub(lambda found: _define(found, thread, bounds[found.group(1)]), text)
+    definitions = {
+        f"gpu.{kind}_{end}": partial(_define, kind, end, thread, bounds)
+        for kind, bounds in (("row", guards), ("plain", checks))
+        for end in ("start", "stop")
+    }
+    return define_declared(text.replace(thread.body, body), {PLAIN_SYMBOL: lambda _: plain, **definitions})
 
 
 def _settle(body: str, bounds: list[Bound]) -> str:
     """Make the conditions constants."""
-    outcomes = {bound.condition: bound.outcome for bound in bounds}
+    outcomes = {f"  {bound.condition}": bound.outcome for bound in bounds}
 
-    def settle(line: re.Match[str]) -> str:
-        outcome = outcomes.get(line.group(1))
-        return line.group() if outcome is None else f"  {line.group(1)} = or i1 {str(outcome).lower()}, false"
+    def settle(line: str) -> str:
+        outcome = outcomes.get(line.partition(" = ")[0])
+        return line if outcome is None else f"{line.partition(' = ')[0]} = or i1 {str(outcome).lower()}, false"
 
-    return re.sub(r"^  (%[\w.$-]+) = .*$", settle, body, flags=re.MULTILINE)
+    return "\n".join(map(settle, body.split("\n")))
 
 
 def has_effect(line: str) -> bool:
@@ -124,12 +124,12 @@ def find_guards(thread: ThreadText) -> Iterator[Bound]:
 
 def _require(thread: ThreadText, condition: str, is_true: bool) -> Iterator[Bound]:
     text = _METADATA.sub("", thread.definitions.get(condition, ""))
-    if match := NOT.match(text):
-        yield from _require(thread, match.group(1), not is_true)
-    elif match := (BOTH if is_true else EITHER).match(text):
-        for part in match.groups():
-            if part:
-                yield from _require(thread, part, is_true)
+    logic, parts = read_logic(text)
+    if logic == "not":
+        yield from _require(thread, parts[0], not is_true)
+    elif logic == ("and" if is_true else "or"):
+        for part in parts:
+            yield from _require(thread, part, is_true)
     elif thread.slice(condition) is not None:
         yield Bound(_HOLDS, condition, 0, condition, is_true)
     elif match := _COMPARE.match(text):
@@ -207,13 +207,13 @@ def _offset_from_x(thread: ThreadText, value: str, outcomes: dict[str, bool]) ->
     return None
 
 
-def _define(declaration: re.Match[str], thread: ThreadText, bounds: list[Bound]) -> str:
+def _define(kind: str, end: str, thread: ThreadText, bounds: list[Bound], declaration: str) -> str:
     """LLVM assembly of one of the functions that give a range of x."""
-    kind, end, params = declaration.groups()
     combine, none = ("umax", "0") if end == "start" else ("umin", "-1")
     if kind == "plain" and not bounds:
         none = "-1" if end == "start" else "0"  # no second version is needed
-    lines = [f"define internal i64 @gpu.{kind}_{end}({row_params(params)}) alwaysinline {{"]
+    params = row_params(params_type(declaration))
+    lines = [f"define internal i64 @gpu.{kind}_{end}({params}) alwaysinline {{"]
     result, seen = none, set()
     for i, bound in enumerate(bounds):
         limit = _limit(bound, end, f"%limit.{i}")

@@ -6,15 +6,15 @@ hundreds of them for a kernel.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from numba_gpucore.base.late_pattern import late_pattern
+from numba_gpucore.compile.module_text import symbol_of
 
 #: What follows a function's parameters in LLVM's own text: a group of attributes, then what must stand behind these.
 _TAIL = late_pattern(r"(?P<group> #\d+)?(?: align \d+)?(?: personality [^!{\n]*)?(?: !\w+ !\d+)* \{$")
-_NO_INLINE_GROUP = late_pattern(r"^attributes( #\d+) = \{[^}\n]*\bnoinline\b", re.MULTILINE)
-_VISIBILITY = late_pattern(r"(?:dso_local |hidden |local_unnamed_addr |unnamed_addr )*(?=constant |global )")
+#: What a variable may say of itself before "constant" or "global".
+_VISIBILITY = ("dso_local ", "hidden ", "local_unnamed_addr ", "unnamed_addr ")
 #: What the builder of a program says of every module.
 _HEADER = ("source_filename = ", "target ", "; ModuleID = ")
 
@@ -27,14 +27,18 @@ def join_texts(texts: Iterable[str], visible: frozenset[str], recursive: frozens
     Only the first text may have numbered metadata and attributes, as LLVM writes them.
     """
     lines = [line for text in texts for line in text.splitlines()]
-    known = {_name(line) for line in lines if _defines(line)}
-    fixed_groups = set(_NO_INLINE_GROUP.findall("\n".join(line for line in lines if line.startswith("attributes "))))
+    known = {symbol_of(line) for line in lines if _defines(line)}
+    fixed_groups = {
+        line.removeprefix("attributes").partition(" = ")[0]
+        for line in lines
+        if line.startswith("attributes ") and " noinline " in line
+    }
     joined = []
     for line in lines:
         if line.startswith("define "):
-            line = line if _name(line) in visible else _seal_function(line, recursive, fixed_groups)
+            line = line if symbol_of(line) in visible else _seal_function(line, recursive, fixed_groups)
         elif line.startswith(("@", "declare ")):
-            name = _name(line)
+            name = symbol_of(line)
             if not _defines(line):
                 if name in known:
                     continue
@@ -51,14 +55,6 @@ def _defines(line: str) -> bool:
     return line.startswith("define ") or (line.startswith("@") and " = external " not in line)
 
 
-def _name(line: str) -> str:
-    """Of the function or variable that a line declares or defines."""
-    start = line.index("@") + 1
-    if line[start] == '"':
-        return line[start + 1 : line.index('"', start + 1)]
-    return line[start : line.index(" " if start == 1 else "(", start)]
-
-
 def _seal_function(line: str, recursive: frozenset[str], fixed_groups: set[str]) -> str:
     linkage = line.split(" ", 2)[1]
     if linkage.startswith("weak"):
@@ -67,11 +63,12 @@ def _seal_function(line: str, recursive: frozenset[str], fixed_groups: set[str])
     tail = _TAIL.search(line, line.rindex(")"))
     if tail is None or " alwaysinline" in line or " noinline" in line or tail["group"] in fixed_groups:
         return start + line[len("define ") :]
-    mark = " noinline" if _name(line) in recursive else " alwaysinline"
+    mark = " noinline" if symbol_of(line) in recursive else " alwaysinline"
     return start + line[len("define ") : tail.start()] + mark + tail.group()
 
 
 def _seal_variable(line: str) -> str:
     name, _, rest = line.partition(" = ")
-    visibility = _VISIBILITY.match(rest)
-    return line if visibility is None else f"{name} = internal {rest[visibility.end() :]}"
+    while rest.startswith(_VISIBILITY):
+        rest = rest.partition(" ")[2]
+    return f"{name} = internal {rest}" if rest.startswith(("constant ", "global ")) else line

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.cpu.thread_text import BLOCK, THREAD, WIDTH, ThreadText, X
+from numba_gpucore.cpu.thread_text import BLOCK, THREAD, WIDTH, ThreadText, X, count_values, read_definitions
 
 #: Threads in a row of blocks; a place in it must fit into the 20 bits of ir/throw_first.ll.
 MAX_ROW_THREADS = 2**20
@@ -55,9 +55,13 @@ def _widened(thread: ThreadText, name: str) -> str | None:
 def _drop_unused(body: str) -> str:
     """Remove the products and extensions that were only there for the sum."""
     while True:
-        names = re.findall(r"^  (%[\w.$-]+) = (?:mul|[sz]ext) ", body, re.MULTILINE)
-        unused = [name for name in names if len(re.findall(rf"{re.escape(name)}(?![\w.$-])", body)) == 1]
+        uses = count_values(body)
+        unused = [
+            f"  {name} = {text}\n"
+            for name, text in read_definitions(body).items()
+            if text.startswith(("mul ", "sext ", "zext ")) and uses[name] == 1
+        ]
         if not unused:
             return body
-        for name in unused:
-            body = re.sub(rf"^  {re.escape(name)} = .*\n", "", body, flags=re.MULTILINE)
+        for line in unused:
+            body = body.replace(line, "")

@@ -18,11 +18,19 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.bound_rows import has_effect
 from numba_gpucore.cpu.definitions import read_ir
 from numba_gpucore.cpu.stride_rows import runs_rounds
-from numba_gpucore.cpu.thread_text import BOTH, BRANCH, EITHER, NOT, NOTE_THROW, PLAIN_SYMBOL, ThreadText, loop_headers
+from numba_gpucore.cpu.thread_text import (
+    BRANCH,
+    NOTE_THROW,
+    PLAIN_SYMBOL,
+    ThreadText,
+    define_declared,
+    loop_headers,
+    read_logic,
+)
 
-_CONSTANT = late_pattern(r"^or i1 (true|false), false$")
+#: How bound_rows writes conditions that it has settled.
+_CONSTANTS = {"or i1 true, false": True, "or i1 false, false": False}
 _CHOICE = late_pattern(r"^select i1 [^,]+, i64 ")
-_DECLARATION = late_pattern(rf"^declare i32 @{re.escape(NOTE_THROW)}\([^\n]*$", re.MULTILINE)
 #: The end of the loop over threads whose comparisons are not settled, in ir/flat.ll.
 _LOOP_END = late_pattern(
     r"(^define [^\n]*@gpu\.run_threads\(.*?^  br i1 %threads\.more, label %threads, label %exit)$",
@@ -58,7 +66,8 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
         text = _keep_loop_scalar(text)
     definition = read_ir("throw_report" if reports else "throw_first")
     details = _FIRST_OF_ROUNDS if runs_rounds(text) else _ALL
-    text = _DECLARATION.sub("", text) + definition.replace("i32 DETAILS", f"i32 {details}")
+    definition = definition.replace("i32 DETAILS", f"i32 {details}")
+    text = define_declared(text, {NOTE_THROW: lambda _: definition})
     return SettledProgram(text, not reports, len(every.definitions), has_loops)
 
 
@@ -75,8 +84,8 @@ def _keep_loop_scalar(text: str) -> str:
 
 def _are_apart(every: ThreadText, plain: ThreadText) -> bool:
     """True if threads whose comparisons are not settled do what the others do, or throw."""
-    settled = [name for name, text in plain.definitions.items() if _CONSTANT.match(text)]
-    settled = [name for name in settled if not _CONSTANT.match(every.definitions[name])]
+    settled = [name for name, text in plain.definitions.items() if text in _CONSTANTS]
+    settled = [name for name in settled if every.definitions[name] not in _CONSTANTS]
     more = _live_blocks(every) - _live_blocks(plain)
     returns = {label for label, lines in every.blocks.items() if lines[-1].startswith("  ret ")}
     return (
@@ -92,7 +101,7 @@ def _only_guards(thread: ThreadText, condition: str) -> bool:
     """True if a condition only says where to go, and which end of an array an index counts from."""
     for user in thread.users(condition):
         text = thread.definitions.get(user, "")
-        if any(pattern.match(text) for pattern in (BOTH, EITHER, NOT)):
+        if read_logic(text)[0]:
             if not _only_guards(thread, user):
                 return False
         elif not (user.startswith("br ") or _CHOICE.match(text)):
@@ -124,16 +133,16 @@ def _known_conditions(thread: ThreadText) -> dict[str, bool]:
     """What conditions are, as far as bound_rows has settled it."""
     known: dict[str, bool] = {}
     for name, text in thread.definitions.items():
-        if match := _CONSTANT.match(text):
-            known[name] = match.group(1) == "true"
-        elif (match := NOT.match(text)) and match.group(1) in known:
-            known[name] = not known[match.group(1)]
-        else:
-            for pattern, decisive in ((BOTH, False), (EITHER, True)):
-                if match := pattern.match(text):
-                    parts = [known.get(part) for part in match.groups() if part]
-                    if decisive in parts:
-                        known[name] = decisive
-                    elif None not in parts:
-                        known[name] = not decisive
+        logic, names = read_logic(text)
+        parts = [known.get(part) for part in names]
+        if text in _CONSTANTS:
+            known[name] = _CONSTANTS[text]
+        elif logic == "not" and parts[0] is not None:
+            known[name] = not parts[0]
+        elif logic in ("and", "or"):
+            decisive = logic == "or"
+            if decisive in parts:
+                known[name] = decisive
+            elif None not in parts:
+                known[name] = not decisive
     return known

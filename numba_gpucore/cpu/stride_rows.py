@@ -11,17 +11,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.compile.module_text import read_functions
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
-from numba_gpucore.cpu.thread_text import BRANCH, FAILURE, NOTE_THROW, ThreadText, X, row_params
-
-_DECLARATION = late_pattern(
-    r"^declare i64 @gpu\.stride_(length|stop)\(ptr, (?:i32[^,]*, ){6}(.*)\)[^)\n]*$", re.MULTILINE
+from numba_gpucore.cpu.thread_text import (
+    BRANCH,
+    FAILURE,
+    NOTE_THROW,
+    ThreadText,
+    X,
+    define_declared,
+    incoming_values,
+    params_type,
+    read_definitions,
+    row_params,
 )
-_PHI = late_pattern(r"^  (%[\w.$-]+) = phi \w+ (.*)$")
-_INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
+
 _ADD = late_pattern(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
 _DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
 #: The size of the grid: a product of extents, which cannot overflow.
@@ -35,7 +43,6 @@ _REMAINDER = late_pattern(r"^[su]rem i64 (\S+), (\S+)$")
 _WIDENED = late_pattern(r"^zext i1 (%\S+) to i64$")
 _NOT_ZERO = late_pattern(r"^icmp ne i64 (%\S+), 0$")
 _THROW = late_pattern(rf"^(?:tail )?call i32 @{re.escape(NOTE_THROW)}\(")
-_NO_ROUNDS = late_pattern(r"^define [^\n]*@gpu\.stride_length\([^\n]*\n  ret i64 0$", re.MULTILINE)
 #: Guards that say `x < stop`.
 _SAME_AS_BELOW = frozenset({("slt", 0), ("ult", 0), ("sle", -1)})
 
@@ -66,12 +73,18 @@ def stride_rows(text: str) -> str:
     loop = next((found for found in loops if found is not None and _is_all(thread, found)), None)
     if loop is not None:
         text = text.replace(thread.body, _keep_one_round(thread, loop))
-    return _DECLARATION.sub(lambda found: _define(found, thread, loop), text)
+    return define_declared(
+        text, {f"gpu.stride_{end}": partial(_define, end, thread, loop) for end in ("length", "stop")}
+    )
 
 
 def _read_loop(thread: ThreadText, header: str) -> GridStrideLoop | None:
     """The loop that starts at a block, if it has the form of a grid-stride loop."""
-    phis = {m.group(1): _incoming(m.group(2)) for line in thread.blocks[header] if (m := _PHI.match(line))}
+    phis = {
+        name: incoming_values(text)
+        for name, text in read_definitions("\n".join(thread.blocks[header])).items()
+        if text.startswith("phi ")
+    }
     index = next((name for name, values in phis.items() if X in values.values()), None)
     if index is None or len(phis[index]) != 2:
         return None
@@ -85,11 +98,6 @@ def _read_loop(thread: ThreadText, header: str) -> GridStrideLoop | None:
     first_round = {name: values[entry] for name, values in phis.items()}
     loop = GridStrideLoop(header, latch, branch.group(3), index, length, "", first_round)
     return _read_end(thread, loop, branch.group(1), following)
-
-
-def _incoming(text: str) -> dict[str, str]:
-    """A phi's values by the block that they come from."""
-    return {source: value for value, source in _INCOMING.findall(text)}
 
 
 def _read_end(thread: ThreadText, loop: GridStrideLoop, condition: str, following: str) -> GridStrideLoop | None:
@@ -166,10 +174,9 @@ def _keep_one_round(thread: ThreadText, loop: GridStrideLoop) -> str:
     return head + label + re.sub(back, f"  br label %{loop.after}", tail, count=1, flags=re.MULTILINE)
 
 
-def _define(declaration: re.Match[str], thread: ThreadText, loop: GridStrideLoop | None) -> str:
+def _define(end: str, thread: ThreadText, loop: GridStrideLoop | None, declaration: str) -> str:
     """LLVM assembly of gpu.stride_length or gpu.stride_stop."""
-    end, params = declaration.groups()
-    lines = [f"define internal i64 @gpu.stride_{end}({row_params(params)}) alwaysinline {{"]
+    lines = [f"define internal i64 @gpu.stride_{end}({row_params(params_type(declaration))}) alwaysinline {{"]
     if loop is None:
         lines.append(f"  ret i64 {0 if end == 'length' else -1}")
     else:
@@ -182,4 +189,4 @@ def _define(declaration: re.Match[str], thread: ThreadText, loop: GridStrideLoop
 
 def runs_rounds(text: str) -> bool:
     """True if this pass has found a grid-stride loop."""
-    return not _NO_ROUNDS.search(text)
+    return "\n  ret i64 0\n" not in dict(read_functions(text))["gpu.stride_length"]

@@ -7,9 +7,12 @@ parameters (`gpu.run_place` in ir/flat.ll) and leave whatever they do not recogn
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.compile.module_text import symbol_of
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"
@@ -19,7 +22,6 @@ PLAIN_SYMBOL = "gpu.run_plain_place"
 NOTE_THROW = "gpu.note_throw"
 #: Of values, types and labels, never of texts, in which a comma or a space would follow.
 _QUOTED = late_pattern(r'(?<=%)"([^"\n, ]+)"|^"([^"\n, ]+)"(?=:)', re.MULTILINE)
-_DEFINITION = late_pattern(r"^  (%[\w.$-]+) = (.*)$")
 _TARGET = late_pattern(r"\blabel %([\w.$-]+)")
 _VALUE = late_pattern(r"%[\w.$-]+")
 #: May be computed once for all threads: no memory that kernels write, nothing that can trap.
@@ -35,10 +37,7 @@ BLOCK, THREAD = "%bx", "%tx"
 _ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
 ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
 BRANCH = late_pattern(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
-BOTH = late_pattern(r"^(?:and i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 (?P<d>\S+), i1 false)$")
-EITHER = late_pattern(r"^(?:or (?:disjoint )?i1 (?P<a>\S+), (?P<b>\S+)|select i1 (?P<c>\S+), i1 true, i1 (?P<d>\S+))$")
-NOT = late_pattern(r"^xor i1 (\S+), true$")
-_LABEL = late_pattern(r"^([\w.$-]+):")
+_INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
 
 
 def name_plainly(text: str) -> str:
@@ -56,6 +55,21 @@ def row_params(params: str) -> str:
     return ", ".join((f"ptr {LAUNCH}", *(f"i32 {index}" for index in _ROW_INDICES), f"{params} {PARAMS}"))
 
 
+def params_type(declaration: str) -> str:
+    """The type of `%params`, the last parameter, in the declaration of such a function."""
+    return declaration.partition("(")[2].rpartition(")")[0].split(", ", 1 + len(_ROW_INDICES))[-1]
+
+
+def define_declared(text: str, definitions: Mapping[str, Callable[[str], str]]) -> str:
+    """A module's text in which the declarations of some functions, by name, are replaced by what is made of them."""
+
+    def define(line: str) -> str:
+        make = definitions.get(symbol_of(line)) if line.startswith("declare ") else None
+        return line if make is None else make(line)
+
+    return "\n".join(map(define, text.split("\n")))
+
+
 @dataclass
 class ThreadText:
     """`head` is the line that opens the function, `body` what follows up to its closing brace. `blocks`: lines by
@@ -69,19 +83,19 @@ class ThreadText:
     @classmethod
     def find(cls, text: str, symbol: str = SYMBOL) -> ThreadText:
         """Read the function in a module's text. Raises ValueError if there is none."""
-        function = rf"^define [^\n]*@{re.escape(symbol)}\([^\n]*\{{\n(?P<body>.*?)^\}}$"
-        match = re.search(function, text, re.MULTILINE | re.DOTALL)
-        if match is None:
-            raise ValueError(f"the module does not define @{symbol}")
-        head, body = match.group()[: match.start("body") - match.start()], match.group("body")
-        return cls(head, body, read_blocks(body), read_definitions(body))
+        for definition in f"\n{text}".split("\ndefine ")[1:]:
+            head, _, rest = definition.partition("\n")
+            if f"@{symbol}(" in head:
+                body = rest[: rest.index("\n}") + 1]
+                return cls(f"define {head}\n", body, read_blocks(body), read_definitions(body))
+        raise ValueError(f"the module does not define @{symbol}")
 
     def predecessors(self, label: str) -> int:
         """How many edges lead to a block."""
-        return len(re.findall(rf"label %{re.escape(label)}(?![\w.$-])", self.body))
+        return _TARGET.findall(self.body).count(label)
 
     def mentions(self, value: str) -> bool:
-        return re.search(rf"{re.escape(value)}(?![\w.$-])", self.body) is not None
+        return value in _VALUE.findall(self.body)
 
     def operands(self, value: str, pattern: re.Pattern[str]) -> tuple[str, ...]:
         """What `pattern` captures in the definition of `value`; () if it does not match."""
@@ -98,9 +112,8 @@ class ThreadText:
 
     def users(self, value: str) -> set[str]:
         """Values whose definition mentions `value`, and the text of other instructions that do."""
-        word = re.compile(rf"{re.escape(value)}(?![\w.$-])")
         lines = (line.strip().partition(" = ") for block in self.blocks.values() for line in block)
-        return {name for name, equals, text in lines if word.search(text if equals else name)}
+        return {name for name, equals, text in lines if value in _VALUE.findall(text if equals else name)}
 
     def targets(self, label: str) -> list[str]:
         """Blocks that a block can go on to; a switch takes several lines."""
@@ -128,8 +141,7 @@ class ThreadText:
         result = last.strip().removeprefix("ret i32 ")
         if not last.strip().startswith("ret ") or any(" = phi " not in line for line in lines):
             return False
-        incoming = re.search(rf"\[ (\S+), %{re.escape(source)} \]", self.definitions.get(result, ""))
-        return FAILURE == (incoming.group(1) if incoming else result)
+        return FAILURE == incoming_values(self.definitions.get(result, "")).get(source, result)
 
     def slice(self, value: str) -> list[str] | None:
         """Names of the instructions that compute `value` from what all threads of a row have in common, in order;
@@ -153,18 +165,40 @@ def read_blocks(body: str) -> dict[str, list[str]]:
     blocks: dict[str, list[str]] = {}
     label = "entry"
     for line in body.splitlines():
-        if found := _LABEL.match(line):
-            label = found[1]
-            blocks.setdefault(label, [])
-        elif line.strip():
+        if line.startswith(" "):
             blocks.setdefault(label, []).append(line)
+        elif line and not line.startswith(";"):
+            label = line.partition(":")[0]
+            blocks.setdefault(label, [])
     return blocks
 
 
 def read_definitions(body: str) -> dict[str, str]:
     """What stands behind "=" by value."""
-    matches = filter(None, map(_DEFINITION.match, body.splitlines()))
-    return {found[1]: found[2] for found in matches}
+    parts = (line.strip().partition(" = ") for line in body.splitlines() if line.startswith("  %"))
+    return {name: text for name, _, text in parts}
+
+
+def count_values(body: str) -> Counter[str]:
+    """How often each value is written."""
+    return Counter(_VALUE.findall(body))
+
+
+def incoming_values(phi: str) -> dict[str, str]:
+    """A phi's values by the block that they come from."""
+    return {source: value for value, source in _INCOMING.findall(phi)}
+
+
+def read_logic(text: str) -> tuple[str, tuple[str, ...]]:
+    """Whether a definition is "and", "or" or "not" of conditions, and of which; "" and () for any other."""
+    match text.replace(",", "").split():
+        case ["and", "i1", a, b] | ["select", "i1", a, "i1", b, "i1", "false"]:
+            return "and", (a, b)
+        case ["or", "i1", a, b] | ["or", "disjoint", "i1", a, b] | ["select", "i1", a, "i1", "true", "i1", b]:
+            return "or", (a, b)
+        case ["xor", "i1", a, "true"]:
+            return "not", (a,)
+    return "", ()
 
 
 def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
