@@ -8,7 +8,7 @@ NumPy and our own source: those of others are never found, and go when the cache
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from numba_gpucore.base.key import digest_key_text
 from numba_gpucore.base.late_json import from_json, to_json
@@ -18,14 +18,22 @@ from numba_gpucore.launch.entry_file import DamagedEntry
 
 
 class OverloadFiles:
-    """layers: where texts are looked for, the user's first. keeps: new ones go there. own_source: a digest of ours."""
+    """layers: where texts are looked for, the user's first. keeps: new ones go there. own_source: a digest of ours.
+    finds: False to have all made anew."""
 
-    def __init__(self, layers: Sequence[DiskCache], own_source: Callable[[], str], keeps: bool = False):
+    def __init__(
+        self, layers: Sequence[DiskCache], own_source: Callable[[], str], keeps: bool = False, finds: bool = True
+    ):
+        self._finds = finds
         self._layers = tuple(layers)
         self._own_source = own_source
         self._keeps = keeps
+        #: Files that were kept.
+        self.names_kept: set[str] = set()
 
     def find(self, key: str) -> str | None:
+        if not self._finds:
+            return None
         key_text = self._key_text(key)
         name = _file_name(key_text)
         for layer in self._layers:
@@ -38,7 +46,13 @@ class OverloadFiles:
     def keep(self, key: str, text: str) -> None:
         if self._keeps:
             key_text = self._key_text(key)
-            self._layers[0].note(_file_name(key_text), f"{key_text}\n{text}")
+            name = _file_name(key_text)
+            self._layers[0].note(name, f"{key_text}\n{text}")
+            self.names_kept.add(name)
+
+    def has_files(self, names: Iterable[str]) -> bool:
+        """Whether all files of these names are there and whole. They count as used."""
+        return all(any(layer.recall(name) is not None for layer in self._layers) for name in names)
 
     def _key_text(self, key: str) -> str:
         return to_json(

@@ -167,11 +167,11 @@ class KernelStore:
     def _compile(self, request: CompileRequest) -> Artifact:
         return miss.compile_kernel(request, self._settings.dump_folder, self.overloads())
 
-    def overloads(self) -> OverloadFiles:
-        """Where lowered implementations of Numba's functions are kept."""
+    def overloads(self, finds: bool = True) -> OverloadFiles:
+        """Where lowered implementations of Numba's functions are kept. finds: False to have all made anew."""
         shipped = self._warm_layer(_OWN_PACKAGE)
         layers = (self._user,) if shipped is None else (self._user, shipped)
-        return OverloadFiles(layers, self.own_source, self.keeps_overloads)
+        return OverloadFiles(layers, self.own_source, self.keeps_overloads, finds)
 
     def _explain(self, request: CompileRequest, decision: str) -> None:
         if self._settings.explains_cache:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
@@ -21,21 +23,24 @@ from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.overload_files import versions_of_overload
+from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import package_of, warm_folder_of
 from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from numba_gpucore.warm.archive import CacheFile, CarryReport, export_entries, import_entries, read_files
 from numba_gpucore.warm.compile_modules import (
+    NOTHING_TO_COMPILE,
     ArchChoice,
     WarmReport,
     archs_for,
+    describe_failure,
     faults_of_archs,
     kernels_of,
     parse_task,
     run_tasks,
 )
 from numba_gpucore.warm.progress import ProgressBar
-from numba_gpucore.warm.workload import run_workload
+from numba_gpucore.warm.workload import count_workload, run_workload
 
 
 class CommandError(Exception):
@@ -49,6 +54,14 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
         settings = Settings.from_environment()
         cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
         status: int = options.run(cache, options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # As in `cache list | head`. Python would complain once more when it closes the file (docs: note on SIGPIPE).
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (OSError, GpuError, CommandError) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return 1
@@ -79,7 +92,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     list_.set_defaults(run=_list)
     actions.add_parser("clear", help="delete all that is in it").set_defaults(run=_clear)
     verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
-    verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]")
+    verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]", type=_module_or_kernel)
     _add_arch(verify, "look for")
     verify.set_defaults(run=_verify)
     export = actions.add_parser("export", help="write all that is in it into a tar file")
@@ -93,6 +106,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
         "modules",
         nargs="*",
         metavar="MODULE[:KERNEL]",
+        type=_module_or_kernel,
         help="without any, what the first new kernel of a session needs is made ready",
     )
     _add_arch(warm, "compile for")
@@ -110,6 +124,14 @@ def _add_arch(parser: argparse.ArgumentParser, verb: str) -> None:
         help=f"{verb} this architecture, such as sm_90, msl3.1, x86-64-v3 or apple-m1, instead of this machine's "
         "device; may be given several times; each is used for the kernels of those packages that know it",
     )
+
+
+def _module_or_kernel(text: str) -> str:
+    try:
+        parse_task(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
 
 
 def _job_count(text: str) -> int:
@@ -210,8 +232,10 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
         try:
             kernels = kernels_of(task.module, task.kernel)
         except Exception as error:  # whatever importing the user's module raises; the others go on
-            faults.append(f"{task.name}: {type(error).__name__}: {error}")
+            faults.append(f"{task.name}: {describe_failure(error)}")
             continue
+        if not any(kernel.types_to_warm() for kernel in kernels):
+            faults.append(f"{task.name}: {NOTHING_TO_COMPILE}")
         for kernel in kernels:
             for miss in _look_up(kernel, choice if task.archs else None):
                 n_found += miss is None
@@ -258,13 +282,11 @@ def _warm(cache: DiskCache, options: argparse.Namespace) -> int:
     if not options.modules:
         if options.arch:
             raise CommandError("--arch needs a MODULE: without one, nothing is made for an architecture")
-        report = run_workload(import_module(f"{options.program}.target").PLATFORM)
-        print(f"{report.n_compiled} kernels of our own lowered, {report.seconds:.1f} s")
-        return 0
+        return _warm_up(import_module(f"{options.program}.target").PLATFORM)
     tasks = [parse_task(text, options.arch) for text in dict.fromkeys(options.modules)]
     status, reports = 0, []
-    with ProgressBar(len(tasks)) as bar:
-        for report in run_tasks(tasks, options.jobs):
+    with ProgressBar(len(tasks)) as bar, closing(run_tasks(tasks, options.jobs)) as running:
+        for report in running:
             bar.advance()
             status |= _tell(report, bar)
             reports.append(report)
@@ -274,19 +296,24 @@ def _warm(cache: DiskCache, options: argparse.Namespace) -> int:
     return 1 if faults else status
 
 
+def _warm_up(platform: Platform) -> int:
+    with ProgressBar(count_workload(platform)) as bar:
+        report = run_workload(platform, after_each=bar.advance)
+    print(f"kernels of our own: {report.n_compiled} lowered, {report.n_known} known, {report.seconds:.1f} s")
+    for reason in report.unkept:
+        print(f"new kernels will be slower than they could be: {reason}", file=sys.stderr)
+    return 1 if report.unkept else 0
+
+
 def _tell(report: WarmReport, bar: ProgressBar) -> int:
     """Print what became of a task; 1 where something is wrong."""
-    if report.failure is not None:
-        bar.print(f"{report.name}: {report.failure}", sys.stderr)
-        return 1
-    njit = f"; @njit: {report.n_njit_compiled} compiled, {report.n_njit_known} known"
     has_njit = report.n_njit_compiled + report.n_njit_known > 0
-    bar.print(
-        f"{report.name}: {report.n_compiled} compiled, {report.n_known} known{njit if has_njit else ''}, "
-        f"{report.seconds:.1f} s"
-    )
+    njit = f"; @njit: {report.n_njit_compiled} compiled, {report.n_njit_known} known" if has_njit else ""
+    if report.n_compiled or report.n_known or njit or not report.failures:
+        counts = f"{report.n_compiled} compiled, {report.n_known} known{njit}"
+        bar.print(f"{report.name}: {counts}, {report.seconds:.1f} s")
+    for failure in report.failures:
+        bar.print(f"{report.name}: {failure}", sys.stderr)
     for reason, count in Counter(report.unkept).items():
         bar.print(f"{count} of them will be compiled again: {reason}", sys.stderr)
-    if report.unkept:
-        return 1
-    return 0
+    return 1 if report.failures or report.unkept else 0

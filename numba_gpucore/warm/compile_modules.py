@@ -9,23 +9,38 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+import traceback
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.backend import Backend
 from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.versions import OWN_PACKAGES
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.programs import ArgTypes
 from numba_gpucore.launch.session import Session, default_session
 from numba_gpucore.launch.store import CacheStats
 from numba_gpucore.ufuncs.guvectorize import GUFunc
 from numba_gpucore.ufuncs.vectorize import UFunc
+
+#: What a process may take to let go of what it holds: it compiles one kernel.
+_GRACE_S = 1.0
+NOTHING_TO_COMPILE = "it has no kernel with declared signatures or a list `warm=[…]`"
+#: Where errors are raised for which a user's module is to blame.
+_FILES_OF_IMPORTING = (
+    "<frozen ",
+    str(importlib.__file__),
+    *(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), name) for name in OWN_PACKAGES),
+)
 
 
 @dataclass(frozen=True)
@@ -46,8 +61,8 @@ class WarmTask:
 class WarmReport:
     """What became of a task. unkept: for each signature that the next process compiles all the same, why.
     n_njit_known, n_njit_compiled: signatures of Numba's cached functions. used_archs: those of the named
-    architectures that a kernel could be compiled for. objections: why each of the others could not. failure: why
-    the task failed; None if it did not.
+    architectures that a kernel could be compiled for. objections: why each of the others could not. failures: what
+    went wrong, each with its reason.
     """
 
     name: str
@@ -59,7 +74,7 @@ class WarmReport:
     seconds: float = 0.0
     used_archs: frozenset[str] = frozenset()
     objections: tuple[tuple[str, str], ...] = ()
-    failure: str | None = None
+    failures: tuple[str, ...] = ()
 
 
 class ArchChoice:
@@ -98,24 +113,55 @@ def faults_of_archs(reports: Sequence[WarmReport]) -> list[str]:
 
 
 def parse_task(text: str, archs: Sequence[str] = ()) -> WarmTask:
-    """A task from `MODULE` or `MODULE:KERNEL`."""
-    module, _, kernel = text.partition(":")
+    """A task from `MODULE` or `MODULE:KERNEL`. Raises ValueError for what is neither."""
+    module, colon, kernel = text.partition(":")
+    if module.endswith(".py") and os.path.isfile(module):
+        name = os.path.normpath(module)[: -len(".py")].replace(os.sep, ".")
+        raise ValueError(f"{text!r} is a file; give its module as `import` takes it, such as {name.lstrip('.')}")
+    if not all(map(str.isidentifier, module.split("."))) or (colon and not kernel.isidentifier()):
+        raise ValueError(f"{text!r} is neither MODULE nor MODULE:KERNEL, such as package.module:kernel")
     return WarmTask(module, kernel or None, tuple(archs))
 
 
 def run_tasks(
     tasks: Sequence[WarmTask], n_jobs: int, run: Callable[[WarmTask], WarmReport] | None = None
-) -> Iterator[WarmReport]:
-    """Run tasks in processes of their own, `n_jobs` at a time; reports in the order in which they end."""
+) -> Generator[WarmReport, None, None]:
+    """Run tasks in processes of their own, `n_jobs` at a time; reports in the order in which they end.
+
+    Where the caller does not wait for all, as after Ctrl-C, those that run are ended.
+    """
     # spawn: a fresh interpreter, since compilers and devices do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max(1, min(n_jobs, len(tasks))), mp_context=context) as pool:
+    n_processes = max(1, min(n_jobs, len(tasks)))
+    with ProcessPoolExecutor(n_processes, mp_context=context, initializer=_end_quietly_when_told) as pool:
         names = {pool.submit(run or warm_task, task): task.name for task in tasks}
-        for future in as_completed(names):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                yield WarmReport(names[future], failure="the process that compiled it, or another beside it, died")
+        try:
+            for future in as_completed(names):
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    yield WarmReport(names[future], failures=("the process that compiled it, or one beside it, died",))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end_processes(multiprocessing.active_children())
+            raise
+
+
+def _end_processes(processes: Sequence[BaseProcess]) -> None:
+    """Tell them to end, and end those that do not: the signal may come to another thread than Python's first, such as
+    one of OpenBLAS, and is then not noticed by code that waits (Python, "Signals and threads")."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + _GRACE_S
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        process.kill()
+
+
+def _end_quietly_when_told() -> None:
+    """Ctrl-C reaches the processes too: they let go of what they hold, and leave it to the first one to tell."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: sys.exit(1))
 
 
 def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]:
@@ -145,40 +191,64 @@ def warm_task(task: WarmTask) -> WarmReport:
     start = time.perf_counter()
     session = default_session()
     session.defers_declared = True
-    stats = CacheStats()
     choice = ArchChoice(task.archs)
-    unkept: list[str] = []
     try:
-        for kernel in kernels_of(task.module, task.kernel):
-            unkept += _warm_kernel(session, kernel, choice if task.archs else None, stats)
+        kernels = kernels_of(task.module, task.kernel)
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
-        return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
+        return WarmReport(task.name, failures=(describe_failure(error),))
+    outcomes = [one for kernel in kernels for one in _warm_kernel(session, kernel, choice if task.archs else None)]
     njit_known, njit_compiled = _count_njit(task.module)
+    failures = list(dict.fromkeys(one.failure for one in outcomes if one.failure is not None))
+    if not (outcomes or choice.objections or njit_known + njit_compiled):
+        failures.append(NOTHING_TO_COMPILE)
     return WarmReport(
         task.name,
-        len(stats.hits),
-        len(stats.misses),
-        tuple(unkept),
-        njit_known,
-        njit_compiled,
+        n_known=sum(one.is_known for one in outcomes),
+        n_compiled=sum(not one.is_known and one.failure is None for one in outcomes),
+        unkept=tuple(one.unkept for one in outcomes if one.unkept is not None),
+        n_njit_known=njit_known,
+        n_njit_compiled=njit_compiled,
         seconds=time.perf_counter() - start,
         used_archs=frozenset(choice.used),
         objections=choice.objections,
+        failures=tuple(failures),
     )
 
 
-def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None, stats: CacheStats) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of one signature. unkept: why the next process compiles it all the same. failure: what went wrong."""
+
+    is_known: bool = False
+    unkept: str | None = None
+    failure: str | None = None
+
+
+def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None) -> Iterator[_Outcome]:
     """Compile what is not known, and look whether the next process would find it. choice: None for this machine's
     device."""
     archs = archs_for(kernel, choice)
     for types in kernel.types_to_warm():
         for request, backend in archs.requests(kernel, types):
-            n_misses = len(stats.misses)
-            session.store.obtain(request, backend, stats)
-            reason = session.store.reason_to_compile(request, backend) if len(stats.misses) > n_misses else None
-            if reason is not None:
-                yield reason
+            stats = CacheStats()
+            try:
+                session.store.obtain(request, backend, stats)
+                unkept = session.store.reason_to_compile(request, backend) if stats.misses else None
+                yield _Outcome(is_known=bool(stats.hits), unkept=unkept)
+            except Exception as error:  # as above; the other signatures go on
+                yield _Outcome(failure=describe_failure(error))
+
+
+def describe_failure(error: Exception) -> str:
+    """Class and text of an error, and the user's line where it was raised while a module was imported; what compiling
+    raises has its lines itself."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = ""
+    if any(frame.filename.startswith("<frozen importlib") for frame in frames):
+        users = [frame for frame in frames if not frame.filename.startswith(_FILES_OF_IMPORTING)]
+        place = f"{users[-1].filename}:{users[-1].lineno}: " if users else ""
+    return f"{place}{type(error).__name__}: {error}"
 
 
 def _count_njit(module_name: str) -> tuple[int, int]:

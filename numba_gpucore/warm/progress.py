@@ -30,6 +30,7 @@ class ProgressBar:
 
     def advance(self) -> None:
         self._n_done += 1
+        self._draw()
 
     def print(self, text: str, file: TextIO | None = None) -> None:
         """Print a line above the bar."""

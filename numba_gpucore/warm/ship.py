@@ -22,9 +22,11 @@ from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import make_key, obstacle_to_keeping, package_of
 from numba_gpucore.warm.compile_modules import (
+    NOTHING_TO_COMPILE,
     ArchChoice,
     WarmReport,
     WarmTask,
+    describe_failure,
     faults_of_archs,
     kernels_of,
     parse_task,
@@ -43,10 +45,13 @@ def ship_modules(
 
     archs: each is used for the kernels of those targets that know it. Gives (package, its folder). Raises ShipError.
     """
-    tasks = [parse_task(module, archs) for module in modules]
+    try:
+        tasks = [parse_task(module, archs) for module in modules]
+    except ValueError as error:
+        raise ShipError(str(error)) from error
     with _neutral_environment(source_folders, folder / "numba"):
         reports = list(run_tasks(tasks, usable_cores(), partial(_ship_task, folder=str(folder / "packages"))))
-    faults = [f"{report.name}: {report.failure}" for report in reports if report.failure is not None]
+    faults = [f"{report.name}: {failure}" for report in reports for failure in report.failures]
     if not faults:
         faults = faults_of_archs(reports)
     if faults:
@@ -76,7 +81,7 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
     start = time.perf_counter()
     default_session().defers_declared = True
     choice = ArchChoice(task.archs)
-    n_compiled = 0
+    n_compiled, failures = 0, []
     try:
         kernels = kernels_of(task.module, task.kernel)
         package = package_of(task.module)
@@ -84,22 +89,26 @@ def _ship_task(task: WarmTask, folder: str) -> WarmReport:
             raise ShipError(
                 f"it is a module by itself; kernels lie in a package's folder, so make it {task.module}/__init__.py"
             )
-        cache = DiskCache(str(Path(folder) / package))
-        for kernel in kernels:
-            # What a module has imported from elsewhere is looked for in the folder of its own package.
-            if package_of(kernel.py_func.__module__) == package:
-                n_compiled += ship_kernel(kernel, choice, cache)
-        if not n_compiled and not choice.objections:
-            raise ShipError("it has no kernel with declared signatures or a list `warm=[…]`")
     except Exception as error:
         # Any error of the user's module belongs in the report; the other modules go on.
-        return WarmReport(task.name, failure=f"{type(error).__name__}: {error}")
+        return WarmReport(task.name, failures=(describe_failure(error),))
+    cache = DiskCache(str(Path(folder) / package))
+    for kernel in kernels:
+        # What a module has imported from elsewhere is looked for in the folder of its own package.
+        if package_of(kernel.py_func.__module__) == package:
+            try:
+                n_compiled += ship_kernel(kernel, choice, cache)
+            except Exception as error:  # as above
+                failures.append(describe_failure(error))
+    if not n_compiled and not choice.objections and not failures:
+        failures.append(NOTHING_TO_COMPILE)
     return WarmReport(
         task.name,
         n_compiled=n_compiled,
         seconds=time.perf_counter() - start,
         used_archs=frozenset(choice.used),
         objections=choice.objections,
+        failures=tuple(failures),
     )
 
 

@@ -40,11 +40,68 @@ def test_warm_compiles_declared_signatures_once(command: Command, act: Act, tmp_
 
 
 def test_warm_tells_what_is_wrong_with_a_module_and_goes_on(act: Act, tmp_path: Path) -> None:
-    (tmp_path / "broken.py").write_text("raise KeyError('unfinished')")
+    (tmp_path / "broken.py").write_text("x = 1\nraise KeyError('unfinished')")
     status, output = act("warm broken kernels")
     assert status == 1
-    assert "broken: KeyError: 'unfinished'" in output
+    assert f"broken: {tmp_path / 'broken.py'}:2: KeyError: 'unfinished'" in output
     assert "kernels: 1 compiled, 0 known" in output
+
+
+WRONG = """
+import numba_metal
+
+@numba_metal.jit("void(float32[::1])")
+def wrong(x):
+    x[0] = unknown_name
+
+@numba_metal.jit(warm=["void(float32[::1])", "void(int32[::1])"])
+def also_wrong(x):
+    x[0] = x + other_name
+
+@numba_metal.jit("void(float32[::1])")
+def right(x):
+    x[0] = 1
+"""
+
+
+def test_warm_tells_what_is_wrong_with_each_kernel_and_goes_on(act: Act, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    for counts in ("1 compiled, 0 known", "0 compiled, 1 known"):
+        status, output = act("warm wrong")
+        assert status == 1 and f"wrong: {counts}" in output
+        assert "wrong: TypingError: kernel 'wrong' cannot be compiled, 1 reason:\n" in output
+        assert f"{tmp_path / 'wrong.py'}:6: the name 'unknown_name' is not defined" in output
+        assert output.count("kernel 'also_wrong' cannot be compiled") == 1, "once for what is wrong with all signatures"
+
+
+@pytest.mark.parametrize("line", ["warm", "cache verify"])
+def test_a_module_without_signatures_is_told(act: Act, tmp_path: Path, line: str) -> None:
+    """Else a check in CI that looks at the wrong module passes for ever."""
+    (tmp_path / "silent.py").write_text("import numba_metal\n\n@numba_metal.jit\ndef scale(x):\n    x[0] = 1\n")
+    status, output = act(f"{line} silent")
+    assert status == 1
+    assert "silent: it has no kernel with declared signatures or a list `warm=[…]`\n" in output
+
+
+@pytest.mark.parametrize("line", ["warm", "cache verify"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kernels.py", "'kernels.py' is a file; give its module as `import` takes it, such as kernels\n"),
+        ("./kernels.py", "'./kernels.py' is a file; give its module as `import` takes it, such as kernels\n"),
+        ("kernels:", "'kernels:' is neither MODULE nor MODULE:KERNEL"),
+        (":scale", "':scale' is neither MODULE nor MODULE:KERNEL"),
+        ("a..b", "'a..b' is neither MODULE nor MODULE:KERNEL"),
+        ("kernels:scale:2", "'kernels:scale:2' is neither MODULE nor MODULE:KERNEL"),
+    ],
+)
+def test_what_names_no_module_is_wrong_usage(
+    act: Act, capsys: pytest.CaptureFixture[str], line: str, name: str, message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        act(f"{line} {name}")
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 LISTS = """
@@ -106,7 +163,7 @@ UNKNOWN_ARCH = "no kernel can be compiled for 'smm_80': unknown version 'smm_80'
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("cache verify broken", "broken: KeyError: 'unfinished'"),
+        ("cache verify broken", "broken.py:1: KeyError: 'unfinished'"),
         ("cache verify silent:scale", "kernel 'scale' has no declared signatures and no list `warm=[…]`"),
         ("cache verify kernels --arch smm_80", UNKNOWN_ARCH),
         ("cache list broken", "numba_metal: broken: KeyError: 'unfinished'"),
@@ -130,7 +187,7 @@ def test_a_process_that_dies_is_told(command: Command, tmp_path: Path) -> None:
     (tmp_path / "dies.py").write_text("import os\nos._exit(3)")
     child = command("-m", "numba_metal", "warm", "dies")
     assert child.returncode == 1
-    assert "dies: the process that compiled it, or another beside it, died" in child.stderr
+    assert "dies: the process that compiled it, or one beside it, died" in child.stderr
     assert "Traceback" not in child.stderr
 
 

@@ -1,0 +1,62 @@
+"""The command line is told to end: by Ctrl-C, or by who reads what it writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.overload_files import OverloadFiles
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STARTS_AND_WAITS = """
+import pathlib, time
+pathlib.Path("started").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are of POSIX")
+@pytest.mark.parametrize("to_all", [True, False], ids=["all processes", "the first process"])
+def test_ctrl_c_ends_warm_at_once_and_quietly(tmp_path: Path, to_all: bool) -> None:
+    """A terminal sends it to all processes, `kill` to one."""
+    (tmp_path / "waits.py").write_text(STARTS_AND_WAITS)
+    variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    line = [sys.executable, "-m", "numba_metal", "warm", "waits", "--jobs", "2"]
+    warm = subprocess.Popen(
+        line, cwd=tmp_path, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while not (tmp_path / "started").exists():
+        assert warm.poll() is None
+        time.sleep(0.01)
+    if to_all:
+        os.killpg(warm.pid, signal.SIGINT)
+    else:
+        warm.send_signal(signal.SIGINT)
+    assert warm.communicate(timeout=30)[1] == "numba_metal: interrupted\n"
+    assert warm.returncode == 128 + signal.SIGINT
+    with pytest.raises(ProcessLookupError):  # none of them is left; multiprocessing's own helper needs a moment
+        for _ in range(1000):
+            os.killpg(warm.pid, 0)
+            time.sleep(0.01)
+
+
+def test_what_a_reader_has_enough_of_ends_quietly(tmp_path: Path) -> None:
+    """As in `cache list | head`."""
+    OverloadFiles((DiskCache(str(tmp_path / "cache")),), own_source=lambda: "source", keeps=True).keep("sum", "text")
+    reading, writing = os.pipe()
+    os.close(reading)
+    variables = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    line = [sys.executable, "-m", "numba_metal", "cache", "list"]
+    child = subprocess.run(
+        line, env={**os.environ, **variables}, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (child.returncode, child.stderr) == (1, "")
