@@ -10,7 +10,6 @@ from numba_gpucore.base.late_pattern import late_pattern
 
 #: The name of a function or variable that is mentioned.
 SYMBOL = late_pattern(r'@"?(?P<name>[\w.$]+)"?')
-_FUNCTION_END = "\n}"
 _ENVIRONMENTS = ("@_ZN08NumbaEnv", '@"_ZN08NumbaEnv')
 
 
@@ -19,11 +18,19 @@ def remove_environments(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.startswith(_ENVIRONMENTS))
 
 
+def split_module(text: str) -> Iterator[str]:
+    """Each function with its body as one piece, and the lines outside functions, in order."""
+    before, *definitions = f"\n{text}".split("\ndefine ")
+    yield from before[1:].splitlines()
+    for definition in definitions:
+        function, end, after = definition.partition("\n}")
+        yield f"define {function}{end}"
+        yield from after.splitlines()
+
+
 def read_functions(text: str) -> Iterator[tuple[str, str]]:
     """The name and the text of each function that a module defines."""
-    for rest in f"\n{text}".split("\ndefine ")[1:]:
-        function = f"define {rest[: rest.index(_FUNCTION_END)]}{_FUNCTION_END}"
-        yield symbol_of(function), function
+    return ((symbol_of(piece), piece) for piece in split_module(text) if piece.startswith("define "))
 
 
 def symbol_of(line: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.compile.module_text import symbol_of
+from numba_gpucore.compile.module_text import split_module, symbol_of
 
 #: What follows a function's parameters in LLVM's own text: a group of attributes, then what must stand behind these.
 _TAIL = late_pattern(r"(?P<group> #\d+)?(?: align \d+)?(?: personality [^!{\n]*)?(?: !\w+ !\d+)* \{$")
@@ -26,36 +26,41 @@ def join_texts(texts: Iterable[str], visible: frozenset[str], recursive: frozens
 
     Only the first text may have numbered metadata and attributes, as LLVM writes them.
     """
-    lines = [line for text in texts for line in text.splitlines()]
-    known = {symbol_of(line) for line in lines if _defines(line)}
+    pieces = [piece for text in texts for piece in split_module(text)]
+    known = {symbol_of(piece) for piece in pieces if _defines(piece)}
     fixed_groups = {
-        line.removeprefix("attributes").partition(" = ")[0]
-        for line in lines
-        if line.startswith("attributes ") and " noinline " in line
+        piece.removeprefix("attributes").partition(" = ")[0]
+        for piece in pieces
+        if piece.startswith("attributes ") and " noinline " in piece
     }
     joined = []
-    for line in lines:
-        if line.startswith("define "):
-            line = line if symbol_of(line) in visible else _seal_function(line, recursive, fixed_groups)
-        elif line.startswith(("@", "declare ")):
-            name = symbol_of(line)
-            if not _defines(line):
+    for piece in pieces:
+        if piece.startswith("define "):
+            piece = piece if symbol_of(piece) in visible else _seal_function(piece, recursive, fixed_groups)
+        elif piece.startswith(("@", "declare ")):
+            name = symbol_of(piece)
+            if not _defines(piece):
                 if name in known:
                     continue
                 known.add(name)
             elif name not in visible:
-                line = _seal_variable(line)
-        elif line.startswith(_HEADER):
+                piece = _seal_variable(piece)
+        elif piece.startswith(_HEADER):
             continue
-        joined.append(line)
+        joined.append(piece)
     return "\n".join(joined)
 
 
-def _defines(line: str) -> bool:
-    return line.startswith("define ") or (line.startswith("@") and " = external " not in line)
+def _defines(piece: str) -> bool:
+    return piece.startswith("define ") or (piece.startswith("@") and " = external " not in piece)
 
 
-def _seal_function(line: str, recursive: frozenset[str], fixed_groups: set[str]) -> str:
+def _seal_function(function: str, recursive: frozenset[str], fixed_groups: set[str]) -> str:
+    line, _, body = function.partition("\n")
+    return f"{_seal_head(line, recursive, fixed_groups)}\n{body}"
+
+
+def _seal_head(line: str, recursive: frozenset[str], fixed_groups: set[str]) -> str:
     linkage = line.split(" ", 2)[1]
     if linkage.startswith("weak"):
         return line

@@ -28,9 +28,9 @@ def merge_blocks(text: str, keeps_blocks: bool) -> str:
         if _is_grid_x(thread, name):
             body = re.sub(rf"^  {re.escape(name)} = .*\n", "", body, flags=re.MULTILINE)
             body = re.sub(rf"{re.escape(name)}(?![\w.$-])", X, body)
-    text = text.replace(thread.body, _drop_unused(body))
-    thread = ThreadText.find(text)
-    if keeps_blocks or thread.mentions(BLOCK) or thread.mentions(THREAD):
+    merged = ThreadText(thread.head, _drop_unused(body))
+    text = text.replace(thread.body, merged.body)
+    if keeps_blocks or merged.mentions(BLOCK) or merged.mentions(THREAD):
         return text
     return _ROW_THREADS.sub(rf"\1 {MAX_ROW_THREADS}", text)
 

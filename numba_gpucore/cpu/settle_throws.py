@@ -57,9 +57,9 @@ def settle_throws(text: str, always_reports: bool) -> SettledProgram:
     """Define what ir/flat.ll declares for throws, and leave the loop over threads that may throw as it is where few
     threads come there. `always_reports`: nothing is vectorised anyway."""
     every, plain = ThreadText.find(text), ThreadText.find(text, PLAIN_SYMBOL)
-    is_apart = _are_apart(every, plain)
-    thread = plain if is_apart else every
-    throws = any(map(thread.throws, _live_blocks(thread)))
+    live, plain_live = _live_blocks(every), _live_blocks(plain)
+    is_apart = _are_apart(every, plain, live - plain_live)
+    throws = any(map(plain.throws, plain_live)) if is_apart else any(map(every.throws, live))
     has_loops = bool(loop_headers(every.blocks))
     reports = always_reports or not throws or has_loops
     if is_apart:
@@ -82,11 +82,11 @@ def _keep_loop_scalar(text: str) -> str:
     )
 
 
-def _are_apart(every: ThreadText, plain: ThreadText) -> bool:
-    """True if threads whose comparisons are not settled do what the others do, or throw."""
+def _are_apart(every: ThreadText, plain: ThreadText, more: set[str]) -> bool:
+    """True if threads whose comparisons are not settled do what the others do, or throw; `more`: blocks that only they
+    come to."""
     settled = [name for name, text in plain.definitions.items() if text in _CONSTANTS]
     settled = [name for name in settled if every.definitions[name] not in _CONSTANTS]
-    more = _live_blocks(every) - _live_blocks(plain)
     returns = {label for label, lines in every.blocks.items() if lines[-1].startswith("  ret ")}
     return (
         bool(settled)
@@ -133,6 +133,8 @@ def _known_conditions(thread: ThreadText) -> dict[str, bool]:
     """What conditions are, as far as bound_rows has settled it."""
     known: dict[str, bool] = {}
     for name, text in thread.definitions.items():
+        if " i1 " not in text:
+            continue
         logic, names = read_logic(text)
         parts = [known.get(part) for part in names]
         if text in _CONSTANTS:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
-from numba_gpucore.compile.module_text import symbol_of
+from numba_gpucore.compile.module_text import read_functions, split_module, symbol_of
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"
@@ -21,7 +22,8 @@ PLAIN_SYMBOL = "gpu.run_plain_place"
 #: What a throw calls until settle_throws.
 NOTE_THROW = "gpu.note_throw"
 #: Of values, types and labels, never of texts, in which a comma or a space would follow.
-_QUOTED = late_pattern(r'(?<=%)"([^"\n, ]+)"|^"([^"\n, ]+)"(?=:)', re.MULTILINE)
+_QUOTED_VALUE = late_pattern(r'%"([^"\n, ]+)"')
+_QUOTED_LABEL = late_pattern(r'^"([^"\n, ]+)":', re.MULTILINE)
 _TARGET = late_pattern(r"\blabel %([\w.$-]+)")
 _VALUE = late_pattern(r"%[\w.$-]+")
 #: May be computed once for all threads: no memory that kernels write, nothing that can trap.
@@ -43,11 +45,14 @@ _INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
 def name_plainly(text: str) -> str:
     """A module's text without quotes around names, for passes that look for plain ones: LLVM quotes names with a `$`,
     which Numba gives to values of its own."""
-    return _QUOTED.sub(lambda found: re.sub(r"[^\w.-]", _spell, found[1] or found[2]), text)
+    text = _QUOTED_VALUE.sub(lambda found: f"%{_spell(found[1])}", text)
+    if '\n"' in text:
+        text = _QUOTED_LABEL.sub(lambda found: f"{_spell(found[1])}:", text)
+    return text
 
 
-def _spell(character: re.Match[str]) -> str:
-    return f".{ord(character[0]):x}."
+def _spell(name: str) -> str:
+    return "".join(one if one.isalnum() or one in "_.-" else f".{ord(one):x}." for one in name)
 
 
 def row_params(params: str) -> str:
@@ -63,31 +68,37 @@ def params_type(declaration: str) -> str:
 def define_declared(text: str, definitions: Mapping[str, Callable[[str], str]]) -> str:
     """A module's text in which the declarations of some functions, by name, are replaced by what is made of them."""
 
-    def define(line: str) -> str:
-        make = definitions.get(symbol_of(line)) if line.startswith("declare ") else None
-        return line if make is None else make(line)
+    def define(piece: str) -> str:
+        make = definitions.get(symbol_of(piece)) if piece.startswith("declare ") else None
+        return piece if make is None else make(piece)
 
-    return "\n".join(map(define, text.split("\n")))
+    return "\n".join(map(define, split_module(text)))
 
 
 @dataclass
 class ThreadText:
-    """`head` is the line that opens the function, `body` what follows up to its closing brace. `blocks`: lines by
-    label, in order. `definitions`: what stands behind "=" by value."""
+    """`head` is the line that opens the function, `body` what follows up to its closing brace."""
 
     head: str
     body: str
-    blocks: dict[str, list[str]]
-    definitions: dict[str, str]
+
+    @cached_property
+    def blocks(self) -> dict[str, list[str]]:
+        """Lines by label, in order."""
+        return read_blocks(self.body)
+
+    @cached_property
+    def definitions(self) -> dict[str, str]:
+        """What stands behind "=" by value."""
+        return read_definitions(self.body)
 
     @classmethod
     def find(cls, text: str, symbol: str = SYMBOL) -> ThreadText:
         """Read the function in a module's text. Raises ValueError if there is none."""
-        for definition in f"\n{text}".split("\ndefine ")[1:]:
-            head, _, rest = definition.partition("\n")
-            if f"@{symbol}(" in head:
-                body = rest[: rest.index("\n}") + 1]
-                return cls(f"define {head}\n", body, read_blocks(body), read_definitions(body))
+        for name, function in read_functions(text):
+            if name == symbol:
+                head, _, body = function.partition("\n")
+                return cls(f"{head}\n", body.removesuffix("}"))
         raise ValueError(f"the module does not define @{symbol}")
 
     def predecessors(self, label: str) -> int:
@@ -113,7 +124,8 @@ class ThreadText:
     def users(self, value: str) -> set[str]:
         """Values whose definition mentions `value`, and the text of other instructions that do."""
         lines = (line.strip().partition(" = ") for block in self.blocks.values() for line in block)
-        return {name for name, equals, text in lines if value in _VALUE.findall(text if equals else name)}
+        uses = ((name, text if equals else name) for name, equals, text in lines)
+        return {name for name, use in uses if value in use and value in _VALUE.findall(use)}
 
     def targets(self, label: str) -> list[str]:
         """Blocks that a block can go on to; a switch takes several lines."""
@@ -225,4 +237,4 @@ def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
 
 
 def _targets(block: list[str]) -> list[str]:
-    return [label for line in block for label in _TARGET.findall(line)]
+    return [label for line in block if "label %" in line for label in _TARGET.findall(line)]
