@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from numba_gpucore import cache_hints, dtypes, language, vector_types
-from numba_gpucore.cuda_api import driver_errors, driver_only, execution
+from numba_gpucore.cuda_api import driver_only, execution
 from numba_gpucore.cuda_api.devices import DeviceNames, MemoryInfo
 from numba_gpucore.cuda_api.execution import ExecutionNames
 from numba_gpucore.cuda_api.ufunc_names import UFuncNames
@@ -94,8 +94,6 @@ def _driver_names() -> dict[str, Any]:
         "runtime": driver_only.Runtime(),
         "is_supported_version": driver_only.Runtime().is_supported_version,
         "cuda_error": driver_only.cuda_error,
-        "CudaSupportError": driver_errors.CudaSupportError,
-        "KernelRuntimeError": driver_errors.KernelRuntimeError,
         "MemoryInfo": MemoryInfo,
         "HAS_NUMBA": True,
         "implementation": "numba-metal",

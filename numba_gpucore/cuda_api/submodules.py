@@ -90,6 +90,8 @@ _OWN = {
 
 #: Public names that few programs use, as "module" or "module:NAME". They and what they load were a tenth of an import.
 SELDOM_NAMES = {
+    "CudaSupportError": "numba_gpucore.cuda_api.driver_errors:CudaSupportError",
+    "KernelRuntimeError": "numba_gpucore.cuda_api.driver_errors:KernelRuntimeError",
     "cg": "numba_gpucore.cooperative_groups",
     "declare_device": "numba_gpucore.launch.declare_device:declare_device",
     "fp16": "numba_gpucore.fp16",

@@ -14,7 +14,6 @@ from numba_gpucore.base.target import Target
 from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.eager import parse_function_signature
-from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 
 
@@ -66,6 +65,8 @@ class DeviceFunction:
         return f"<device function {self.py_func.__qualname__} of {self.target.package}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
+        from numba_gpucore.launch.pickling import reduce_decorated  # noqa: PLC0415  0.1 ms
+
         return reduce_decorated(self, self.py_func, (self.py_func, self.platform, self.options, self.signatures))
 
 

@@ -8,7 +8,6 @@ from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.errors import OptionError
 from numba_gpucore.dtypes import Signature, is_numba_type, signature_of
 from numba_gpucore.launch import miss
-from numba_gpucore.launch.signature_text import parse_signature_text
 
 
 def parse_signature(signature: Any) -> Signature:
@@ -24,6 +23,8 @@ def parse_function_signature(signature: Any) -> Signature:
 def _parse_ours(signature: Any) -> Signature | None:
     """What a signature says without Numba; None where only Numba understands it."""
     if isinstance(signature, str):
+        from numba_gpucore.launch.signature_text import parse_signature_text  # noqa: PLC0415  0.2 ms
+
         return parse_signature_text(signature)
     parsed = signature_of(signature)
     return parsed and Signature(tuple(map(_resolve, parsed.args)), parsed.result)

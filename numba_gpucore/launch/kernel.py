@@ -26,11 +26,9 @@ from numba_gpucore.launch import advice, miss
 from numba_gpucore.launch.configure import SYNTAX, KernelNeeds, Shape, parse_configuration
 from numba_gpucore.launch.convert import nearest_signatures
 from numba_gpucore.launch.eager import kernel_arg_types
-from numba_gpucore.launch.extensions import prepare_arguments
 from numba_gpucore.launch.launch_config import LaunchDescription
 from numba_gpucore.launch.marshal import make_packer
 from numba_gpucore.launch.overloads import CompiledOverload, KernelReports
-from numba_gpucore.launch.pickling import reduce_decorated
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.prepared import PreparedLaunch
 from numba_gpucore.launch.programs import ArgTypes, ProgramTable
@@ -80,6 +78,8 @@ class Kernel(KernelReports):
         return f"<kernel {self.py_func.__qualname__} of {self.platform.target.package}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
+        from numba_gpucore.launch.pickling import reduce_decorated  # noqa: PLC0415  0.1 ms
+
         arguments = (self.py_func, self.platform, self.options, self._declared, tuple(self.extensions))
         return reduce_decorated(self, self.py_func, arguments)
 
@@ -121,6 +121,8 @@ class Kernel(KernelReports):
         """Start the kernel. Raises ArgumentError, LaunchError, what compiling raises, and what threads threw if the
         launch had to wait for them."""
         if self.extensions:
+            from numba_gpucore.launch.extensions import prepare_arguments  # noqa: PLC0415  0.1 ms
+
             args, after = prepare_arguments(self.extensions, args, stream)
             self._launch(shape, stream, args)
             for finish in after:

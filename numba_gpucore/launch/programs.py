@@ -18,8 +18,7 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.base.target import Target
 from numba_gpucore.launch.platform import Platform
-from numba_gpucore.launch.raising import ProgramSource
-from numba_gpucore.launch.session import default_session
+from numba_gpucore.launch.session import ProgramSource, default_session
 from numba_gpucore.launch.store import CacheStats
 
 ArgTypes = tuple[ArgType, ...]

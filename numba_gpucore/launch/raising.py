@@ -9,29 +9,21 @@ import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.mailbox import ThrowReport, read_mailbox
-from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
 from numba_gpucore.launch.number_text import decode_number, number_text
+
+if TYPE_CHECKING:
+    from numba_gpucore.launch.session import ProgramSource
 
 _ABOUT_CHECKS = (
     "GPUs do not check indices, and read or write whatever is there: "
     "NUMBA_BOUNDSCHECK=0, or @jit(boundscheck=False), runs the kernel like that"
 )
-
-
-@dataclass(frozen=True)
-class ProgramSource:
-    """Whose code a loaded program is. adds_cuda_place: also tell the place as numba.cuda does with debug=True.
-    checks_unasked: bounds are checked because the device does so, and nobody asked for it."""
-
-    py_func: Callable[..., Any]
-    adds_cuda_place: bool = False
-    checks_unasked: bool = False
 
 
 def raise_from_mailbox(mailbox: bytes, device: Device, sources: Mapping[tuple[Device, int], ProgramSource]) -> None:

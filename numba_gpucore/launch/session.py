@@ -9,20 +9,33 @@ import importlib
 import operator
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, finalize
 
 from numba_gpucore.base.backend import Backend, Device, Program, Queue
 from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
+from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.launch_config import CompilingLaunch
 from numba_gpucore.launch.platform import Platform
-from numba_gpucore.launch.printing import PrintDrain
-from numba_gpucore.launch.raising import ProgramSource, raise_from_mailbox
 from numba_gpucore.launch.store import KernelStore
 from numba_gpucore.launch.streams import Stream
 
+if TYPE_CHECKING:
+    from numba_gpucore.launch.printing import PrintDrain
+
 _NO_THROW = bytes(4)
+
+
+@dataclass(frozen=True)
+class ProgramSource:
+    """Whose code a loaded program is. adds_cuda_place: also tell the place as numba.cuda does with debug=True.
+    checks_unasked: bounds are checked because the device does so, and nobody asked for it."""
+
+    py_func: Callable[..., Any]
+    adds_cuda_place: bool = False
+    checks_unasked: bool = False
 
 
 class Session:
@@ -164,6 +177,8 @@ class Session:
         """Remember whose code a program is, so that exceptions can name it."""
         self._sources[device, program.number] = source
         if program.artifact.print_lines and device not in self._drains:
+            from numba_gpucore.launch.printing import PrintDrain  # noqa: PLC0415  0.2 ms, for kernels that print
+
             self._drains[device] = PrintDrain(device)
 
     def raise_pending(self, device: Device, queue: Queue | None = None) -> None:
@@ -173,6 +188,8 @@ class Session:
             self._drains[device].write_out()
         mailbox = device.take_mailbox(queue)
         if mailbox[:4] != _NO_THROW:
+            from numba_gpucore.launch.raising import raise_from_mailbox  # noqa: PLC0415  0.3 ms, where threads threw
+
             raise_from_mailbox(mailbox, device, self._sources)
 
 

@@ -146,7 +146,14 @@ def test_importing_loads_no_slow_modules(run_python: Runner, tmp_path: Path, pac
 
     Some of ours are for few programs only.
     """
-    seldom = {path.partition(":")[0] for path in SELDOM_NAMES.values()} | {"numba_gpucore.cuda_api.install"}
+    seldom = {path.partition(":")[0] for path in SELDOM_NAMES.values()} | {
+        "numba_gpucore.cuda_api.install",
+        "numba_gpucore.launch.extensions",
+        "numba_gpucore.launch.pickling",
+        "numba_gpucore.launch.printing",
+        "numba_gpucore.launch.raising",
+        "numba_gpucore.launch.signature_text",
+    }
     program = f"""
 import sys, {package}
 dear = {{"asyncio", "importlib.metadata", "_hashlib", "tempfile", "importlib.abc", "pathlib", "numpy.ma", "queue"}}

@@ -11,7 +11,7 @@ import pytest
 import numba_metal
 import numba_ptxplus
 from numba_gpucore import cooperative_groups, fp16, libdevice
-from numba_gpucore.cuda_api import linkable_code
+from numba_gpucore.cuda_api import driver_errors, linkable_code
 from numba_gpucore.cuda_api.submodules import SELDOM_NAMES
 from numba_gpucore.launch.declare_device import declare_device
 
@@ -22,6 +22,8 @@ PACKAGES = pytest.mark.parametrize("package", [numba_metal, numba_ptxplus])
 def test_they_are_what_their_modules_define(package: ModuleType) -> None:
     assert (package.cg, package.fp16, package.libdevice) == (cooperative_groups, fp16, libdevice)
     assert package.declare_device is declare_device
+    assert package.CudaSupportError is driver_errors.CudaSupportError
+    assert package.KernelRuntimeError is driver_errors.KernelRuntimeError
     kinds = {kind.__name__: kind for kind in (linkable_code.LinkableCode, *linkable_code.KINDS)}
     assert {name: getattr(package, name) for name in SELDOM_NAMES if name in kinds} == kinds
 
