@@ -113,23 +113,20 @@ class DiskCache:
             with contextlib.suppress(OSError):
                 os.utime(path)
 
-    def store(self, key: CacheKey, artifact: Artifact, made_with: Versions = ()) -> bool:
-        """Keep an artifact; False, with one warning, where the folder does not take it.
+    def store(self, key: CacheKey, artifact: Artifact, made_with: Versions = ()) -> str:
+        """Keep an artifact; empty where the folder takes it, else, after one warning, the reason why not.
 
         made_with: versions that are not in the key, for people to read.
         """
-        return self.store_data(key.digest + ENTRY_SUFFIX, encode_entry(key, artifact, made_with))
-
-    def store_data(self, name: str, data: bytes) -> bool:
-        """Keep an encoded entry under its file name; False, with one warning, where the folder does not take it."""
         try:
-            self._keep(name, data)
+            self.keep(key.digest + ENTRY_SUFFIX, encode_entry(key, artifact, made_with))
         except OSError as error:
-            self._warn(f"compiled kernels cannot be kept in {self.folder}: {error}")
-            return False
-        return True
+            reason = f"compiled kernels cannot be kept in {self.folder}: {error.strerror or error}"
+            self._warn(f"{reason}; each process compiles them again")
+            return reason
+        return ""
 
-    def _keep(self, name: str, data: bytes) -> None:
+    def keep(self, name: str, data: bytes) -> None:
         """Write a file, and make room where it may be that too little is left. Raises OSError."""
         if len(data) > self._room_nbytes:
             raise OSError(
@@ -158,8 +155,12 @@ class DiskCache:
 
     def require_writable(self) -> None:
         """Raise OSError where the folder does not take a file."""
+        self._make_folder()
         name = f"{os.urandom(8).hex()}{_TEMPORARY_SUFFIX}"
-        self._write(name, b"a file of the usual kind needs room")
+        try:
+            self._write(name, b"a file of the usual kind needs room")
+        except OSError as error:
+            raise OSError(f"{self.folder} cannot be written: {error.strerror or error}") from error
         os.unlink(self._path(name))
 
     def _write(self, name: str, data: bytes) -> None:
@@ -198,7 +199,7 @@ class DiskCache:
     def note(self, name: str, text: str) -> None:
         """Keep a text under a file name, where the folder takes it."""
         with contextlib.suppress(OSError):
-            self._keep(name, f"{digest_key_text(text)}\n{text}".encode())
+            self.keep(name, f"{digest_key_text(text)}\n{text}".encode())
 
     @contextlib.contextmanager
     def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
@@ -317,13 +318,13 @@ class DiskCache:
         return ""
 
     def _refuse(self, reason: str) -> Lookup:
-        self._warn(reason)
+        self._warn(f"{reason}; the kernel is compiled again")
         return Lookup(None, reason)
 
     def _warn(self, text: str) -> None:
         if not self._warned:
             self._warned = True
-            warn_at_users_line(f"{text}; the kernel is compiled again", CacheWarning)
+            warn_at_users_line(text, CacheWarning)
 
 
 def _unlink(path: str) -> OSError | None:

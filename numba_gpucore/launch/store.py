@@ -38,10 +38,12 @@ _OWN_PACKAGE = "numba_gpucore"
 
 @dataclass
 class CacheStats:
-    """What became of a kernel's signatures: `hits` by signature, `misses` by signature with the reason of each."""
+    """What became of a kernel's signatures: `hits` by signature, `misses` by signature with the reason of each, and
+    those of `misses` that were `unkept` though they should be kept, so that the next process misses them too."""
 
     hits: list[tuple[str, ...]] = field(default_factory=list)
     misses: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+    unkept: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
 
     @property
     def cache_hits(self) -> Counter[tuple[str, ...]]:
@@ -72,17 +74,37 @@ class KernelStore:
 
     def obtain(self, request: CompileRequest, backend: Backend, stats: CacheStats) -> Artifact:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
-        signature = tuple(map(str, request.arg_types))
         fingerprint, key, lookup = self._look_up(request, backend)
         if lookup.artifact is not None:
-            stats.hits.append(signature)
-            self._explain(request, lookup.reason)
-            return rebase_sites(lookup.artifact, fingerprint)
-        stats.misses.append((signature, lookup.reason))
-        self._explain(request, f"compiled: {lookup.reason}")
+            return self._note_hit(request, lookup.artifact, lookup.reason, fingerprint, stats)
         if key is None or not self.keeps(request.options):
+            self._note_miss(request, lookup.reason, stats)
             return self._compile(request)
-        return self._compile_and_keep(request, key, fingerprint)
+        with self._user.being_compiled(key, is_there=lambda: os.path.exists(self._user.path_of(key))):
+            # Another process may have compiled it while this one waited.
+            again = self._user.find(key, request.arg_types)
+            if again.artifact is not None:
+                return self._note_hit(
+                    request, again.artifact, f"another process was faster: {again.reason}", fingerprint, stats
+                )
+            self._note_miss(request, lookup.reason, stats)
+            artifact = self._compile(request)
+            obstacle = self._obstacle_to_keeping_result(artifact) or self._user.store(key, artifact)
+            if obstacle:
+                stats.unkept.append((_signature_of(request), obstacle))
+            self._explain(request, f"not kept: {obstacle}" if obstacle else f"kept in {self._user.path_of(key)}")
+            return artifact
+
+    def _note_hit(
+        self, request: CompileRequest, artifact: Artifact, reason: str, fingerprint: Fingerprint, stats: CacheStats
+    ) -> Artifact:
+        stats.hits.append(_signature_of(request))
+        self._explain(request, reason)
+        return rebase_sites(artifact, fingerprint)
+
+    def _note_miss(self, request: CompileRequest, reason: str, stats: CacheStats) -> None:
+        stats.misses.append((_signature_of(request), reason))
+        self._explain(request, f"compiled: {reason}")
 
     def reason_to_compile(self, request: CompileRequest, backend: Backend) -> str | None:
         """Why a request would be compiled; None if it would be found."""
@@ -142,21 +164,6 @@ class KernelStore:
             self._warm[package] = layer
         return self._warm[package]
 
-    def _compile_and_keep(self, request: CompileRequest, key: CacheKey, fingerprint: Fingerprint) -> Artifact:
-        with self._user.being_compiled(key, is_there=lambda: os.path.exists(self._user.path_of(key))):
-            # Another process may have compiled it while this one waited.
-            lookup = self._user.find(key, request.arg_types)
-            if lookup.artifact is not None:
-                self._explain(request, f"another process was faster: {lookup.reason}")
-                return rebase_sites(lookup.artifact, fingerprint)
-            artifact = self._compile(request)
-            obstacle = self._obstacle_to_keeping_result(artifact)
-            if not obstacle and self._user.store(key, artifact):
-                self._explain(request, f"kept in {self._user.path_of(key)}")
-            else:
-                self._explain(request, f"not kept: {obstacle or f'{self._user.folder} does not take it'}")
-            return artifact
-
     def _obstacle_to_keeping_result(self, artifact: Artifact) -> str:
         """Why other launches must not have what was compiled; empty where they may."""
         unknown = ", ".join(source.module for source in artifact.sources if not source.source_digest)
@@ -179,6 +186,10 @@ class KernelStore:
             print(f"[cache] {request.py_func.__qualname__}({signature}): {decision}", file=sys.stderr)
 
 
+def _signature_of(request: CompileRequest) -> tuple[str, ...]:
+    return tuple(map(str, request.arg_types))
+
+
 def obstacle_to_keeping(request: CompileRequest, fingerprint: Fingerprint) -> str:
     """Why a kernel is compiled in each process; empty where it is not."""
     if fingerprint.digest is None:
@@ -195,7 +206,7 @@ def make_key(request: CompileRequest, backend: Backend, digest: str, own_source:
     return CacheKey(
         fingerprint=digest,
         kernel_name=request.py_func.__qualname__,
-        signature=tuple(map(str, request.arg_types)),
+        signature=_signature_of(request),
         options=_options_text(request),
         target=f"{request.target.name} {request.target.rules}",
         backend=request.backend,

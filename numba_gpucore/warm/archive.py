@@ -100,8 +100,8 @@ def import_entries(cache: DiskCache, path: Path) -> CarryReport:
                 file = archive.extractfile(member) if member.isreg() else None
                 data = b"" if file is None else file.read()
                 objection = _objection_to(member.name, data) if file is not None else "it is not a plain file"
-                if not objection and not cache.store_data(member.name, data):
-                    objection = f"{cache.folder} does not take it"
+                if not objection:
+                    objection = _keep(cache, member.name, data)
                 if not objection:
                     n_carried += 1
                 else:
@@ -109,6 +109,15 @@ def import_entries(cache: DiskCache, path: Path) -> CarryReport:
     except tarfile.TarError as error:
         raise OSError(f"{path} is not an archive of cache entries: {error}") from error
     return CarryReport(n_carried, tuple(refusals))
+
+
+def _keep(cache: DiskCache, name: str, data: bytes) -> str:
+    """Empty where the cache takes a file, else the reason why not."""
+    try:
+        cache.keep(name, data)
+    except OSError as error:
+        return f"{cache.folder} does not take it: {error.strerror or error}"
+    return ""
 
 
 def _objection_to(name: str, data: bytes) -> str:

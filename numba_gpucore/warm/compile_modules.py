@@ -235,6 +235,7 @@ def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None) ->
             try:
                 session.store.obtain(request, backend, stats)
                 unkept = session.store.reason_to_compile(request, backend) if stats.misses else None
+                unkept = stats.unkept[0][1] if stats.unkept else unkept
                 yield _Outcome(is_known=bool(stats.hits), unkept=unkept)
             except Exception as error:  # as above; the other signatures go on
                 yield _Outcome(failure=describe_failure(error))

@@ -127,6 +127,8 @@ def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
             lost = [source.module for source in artifact.sources if not source.source_digest]
             if lost:
                 raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")
-            cache.store(key.without_versions(), artifact, made_with=key.versions)
+            unkept = cache.store(key.without_versions(), artifact, made_with=key.versions)
+            if unkept:
+                raise ShipError(f"kernel '{kernel.py_func.__qualname__}': {unkept}")
             n_compiled += 1
     return n_compiled

@@ -212,6 +212,19 @@ def test_a_folder_that_cannot_be_used_is_told(
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_an_entry_that_does_not_fit_is_refused_with_the_reason(act: Act, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert act("import kernels")[0] == 0
+    assert act("cache export all.tar")[0] == 0
+    monkeypatch.setenv("NUMBA_GPU_CACHE_NBYTES", "1000")
+    status, output = act("cache import all.tar", cache="other")
+    assert status == 1 and "took 0 entries into " in output
+    assert "bytes are more than the folder's limit of 1000 allows\n" in output
+    with pytest.warns(CacheWarning, match="limit of 1000 allows; each process compiles them again$"):
+        status, output = act("warm kernels", cache="other")
+    assert status == 1 and "kernels: 1 compiled, 0 known" in output
+    assert "1 of them will be compiled again: compiled kernels cannot be kept in " in output
+
+
 @pytest.mark.parametrize("archive", ["nowhere/all.tar", "file/all.tar", "folder"])
 def test_an_archive_that_cannot_be_written_is_told(
     archive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

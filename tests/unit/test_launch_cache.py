@@ -68,7 +68,7 @@ def cache(tmp_path):
 
 
 def test_stored_artifact_comes_back_equal(cache):
-    assert cache.store(KEY, ARTIFACT)
+    assert cache.store(KEY, ARTIFACT) == ""
     found = cache.find(KEY, ARG_TYPES)
     assert (found.artifact, found.reason) == (ARTIFACT, f"found in {cache.path_of(KEY)}")
 
@@ -153,7 +153,7 @@ def test_damaged_entry_is_a_miss_with_one_warning(cache, damage):
         assert cache.find(KEY, ARG_TYPES).artifact is None
         assert cache.find(KEY, ARG_TYPES).artifact is None
     assert len(caught) == 1
-    assert cache.store(KEY, ARTIFACT)
+    assert cache.store(KEY, ARTIFACT) == ""
     assert cache.find(KEY, ARG_TYPES).artifact == ARTIFACT
 
 
@@ -253,9 +253,9 @@ def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
     cache = DiskCache(str(tmp_path / "file" / "cache"))
     with pytest.warns(CacheWarning) as caught:
-        assert not cache.store(KEY, ARTIFACT)
-        assert not cache.store(KEY, ARTIFACT)
+        reasons = [cache.store(KEY, ARTIFACT) for _ in range(2)]
     assert len(caught) == 1
+    assert reasons == [f"compiled kernels cannot be kept in {cache.folder}: Not a directory"] * 2
 
 
 def test_a_folder_that_is_not_there_can_be_read_and_written(cache):
@@ -278,7 +278,7 @@ def test_a_full_disk_is_told_before_work_is_done(cache, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=f"^{cache.folder} cannot be written: No space left on device$"):
         cache.require_writable()
     assert list(Path(cache.folder).iterdir()) == []
 
@@ -309,7 +309,7 @@ def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.warns(CacheWarning, match="No space left"):
-        assert not cache.store(KEY, ARTIFACT)
+        assert cache.store(KEY, ARTIFACT).endswith(": No space left on device")
     assert list(Path(cache.folder).iterdir()) == []
 
 

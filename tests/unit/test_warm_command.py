@@ -245,6 +245,8 @@ import kernels
 x = np.full(64, 1.5, np.float32)
 kernels.scale[2, 32](x, np.float32(2))
 assert (x == 3).all()
+hits, misses, unkept = (len(getattr(kernels.scale.stats, name)) for name in ("hits", "misses", "unkept"))
+assert (hits, misses, unkept) == (1 - n_compiled, n_compiled, 0), kernels.scale.stats
 print(n_compiled)
 """
 
