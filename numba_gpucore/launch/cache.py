@@ -46,6 +46,7 @@ _LEFTOVER_TIMEOUTS_S = {_TEMPORARY_SUFFIX: _TEMPORARY_TIMEOUT_S, _LOCK_SUFFIX: _
 _PARTS_OF_LIMIT = 640
 _N_PROCESSES_AT_ONCE = 20
 _LOCK_POLL_S = 0.02
+_UNTRUSTED = "kernels are machine code, so it is ignored unless NUMBA_GPU_TRUST_CACHE=1 vouches for it"
 #: The plainest reason of a miss.
 NOT_THERE = "not in the cache"
 
@@ -312,9 +313,9 @@ class DiskCache:
         if self.trusted or not hasattr(os, "getuid"):
             return ""
         if status.st_uid not in (0, os.getuid()):
-            return f"{path} belongs to user {status.st_uid}; kernels are machine code, so it is ignored"
+            return f"{path} belongs to user {status.st_uid}; {_UNTRUSTED}"
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return f"{path} can be written by others; kernels are machine code, so it is ignored"
+            return f"{path} can be written by others (chmod go-w ends that); {_UNTRUSTED}"
         return ""
 
     def _refuse(self, reason: str) -> Lookup:

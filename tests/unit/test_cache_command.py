@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["tests.unit.warm_commands"]
 
+UNTRUSTED = (
+    "can be written by others (chmod go-w ends that); kernels are machine code, so it is ignored unless "
+    "NUMBA_GPU_TRUST_CACHE=1 vouches for it"
+)
+
 
 def test_verify_tells_a_miss_from_a_hit_and_keeps_nothing(act: Act, tmp_path: Path) -> None:
     for _ in range(2):
@@ -98,7 +103,7 @@ def test_each_decision_is_explained(act: Act, tmp_path: Path, monkeypatch: pytes
     entry.chmod(0o666)
     with pytest.warns(CacheWarning, match="can be written by others"):
         third = act("import kernels")[1]
-    assert f"{what}compiled: {entry} can be written by others; kernels are machine code, so it is ignored\n" in third
+    assert f"{what}compiled: {entry} {UNTRUSTED}\n" in third
 
 
 def test_implementations_are_listed_carried_and_deleted(
@@ -159,7 +164,7 @@ def _put_what_others_can_write(path: Path) -> None:
         (_put_folder, "it cannot be read: Is a directory"),
         (_put_pipe, "is no file"),
         (_put_link_to_itself, "it cannot be read: Too many levels of symbolic links"),
-        (_put_what_others_can_write, "can be written by others; kernels are machine code, so it is ignored"),
+        (_put_what_others_can_write, UNTRUSTED),
     ],
 )
 @pytest.mark.parametrize("suffix", [".gpukernel", ".gpuoverload"])
@@ -188,8 +193,7 @@ def test_a_folder_that_others_can_write_is_refused_once(act: Act, tmp_path: Path
     assert act("import kernels")[0] == 0
     assert act("cache export mine.tar")[0] == 0
     (tmp_path / "cache").chmod(0o777)
-    objection = "can be written by others; kernels are machine code, so it is ignored"
-    assert act(line) == (1, f"numba_metal: {tmp_path / 'cache'} {objection}\n")
+    assert act(line) == (1, f"numba_metal: {tmp_path / 'cache'} {UNTRUSTED}\n")
     assert not (tmp_path / "all.tar").exists()
 
 
