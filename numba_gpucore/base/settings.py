@@ -64,6 +64,9 @@ def _user_cache_folder(environ: Mapping[str, str]) -> str:
         return os.path.join(home, "Library", "Caches", _FOLDER_NAME)
     if sys.platform == "win32":
         return os.path.join(environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local"), _FOLDER_NAME)
+    if not (environ.get("XDG_CACHE_HOME") or os.path.isabs(home)):
+        # A user without a home, as in containers: else this would be a folder named "~" where the program was started.
+        return os.path.join(environ.get("TMPDIR") or "/tmp", f"{_FOLDER_NAME}-{os.getuid()}")
     return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), _FOLDER_NAME)
 
 

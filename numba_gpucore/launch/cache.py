@@ -95,7 +95,7 @@ class DiskCache:
         except UntrustedFile as objection:
             return self._refuse(str(objection))
         except OSError as error:
-            return self._refuse(f"{path} cannot be read: {error}")
+            return self._refuse(f"{path} cannot be read: {error.strerror or error}")
         try:
             artifact = decode_entry(data, key, arg_types)
         except DamagedEntry as damage:

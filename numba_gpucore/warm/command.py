@@ -11,13 +11,14 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
-from numba_gpucore.base.errors import GpuError
+from numba_gpucore.base.errors import CacheWarning, GpuError
 from numba_gpucore.base.settings import Settings, usable_cores
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.entry_file import DamagedEntry, read_header
@@ -53,7 +54,10 @@ def main(program: str, arguments: Sequence[str] | None = None) -> int:
     try:
         settings = Settings.from_environment()
         cache = DiskCache(settings.cache_folder, settings.cache_max_nbytes, trusted=settings.trusts_cache)
-        status: int = options.run(cache, options)
+        with warnings.catch_warnings():
+            # What the cache does not take is told by the command.
+            warnings.simplefilter("ignore", CacheWarning)
+            status: int = options.run(cache, options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)

@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -23,7 +24,7 @@ from typing import Any
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.backend import Backend
-from numba_gpucore.base.errors import OptionError
+from numba_gpucore.base.errors import CacheWarning, OptionError
 from numba_gpucore.base.versions import OWN_PACKAGES
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.programs import ArgTypes
@@ -133,7 +134,7 @@ def run_tasks(
     # spawn: a fresh interpreter, since compilers and devices do not survive a fork.
     context = multiprocessing.get_context("spawn")
     n_processes = max(1, min(n_jobs, len(tasks)))
-    with ProcessPoolExecutor(n_processes, mp_context=context, initializer=_end_quietly_when_told) as pool:
+    with ProcessPoolExecutor(n_processes, mp_context=context, initializer=_prepare_process) as pool:
         names = {pool.submit(run or warm_task, task): task.name for task in tasks}
         try:
             for future in as_completed(names):
@@ -158,8 +159,9 @@ def _end_processes(processes: Sequence[BaseProcess]) -> None:
         process.kill()
 
 
-def _end_quietly_when_told() -> None:
-    """Ctrl-C reaches the processes too: they let go of what they hold, and leave it to the first one to tell."""
+def _prepare_process() -> None:
+    """Leave it to the first process to tell of Ctrl-C, which reaches all, and of what the cache does not take."""
+    warnings.simplefilter("ignore", CacheWarning)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: sys.exit(1))
 

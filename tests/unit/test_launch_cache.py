@@ -252,7 +252,7 @@ def test_what_another_user_owns_is_refused(cache, what):
 def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
     cache = DiskCache(str(tmp_path / "file" / "cache"))
-    with pytest.warns(CacheWarning) as caught:
+    with pytest.warns(CacheWarning, match="Not a directory; each process compiles them again$") as caught:
         reasons = [cache.store(KEY, ARTIFACT) for _ in range(2)]
     assert len(caught) == 1
     assert reasons == [f"compiled kernels cannot be kept in {cache.folder}: Not a directory"] * 2
