@@ -1,4 +1,4 @@
-"""Numba's array functions, imported without SciPy. Before: nothing. After: contexts.
+"""Numba's array functions, imported without SciPy. Before: late_features. After: Numba's registries hold them.
 
 Importing numba.np.arraymath imports scipy.linalg, to see whether there is BLAS: that took 0.3 s of a session's first
 kernel, and no device has BLAS. Here it is looked for when a program on the CPU first needs it (numba.np.arraymath,
@@ -20,8 +20,7 @@ class _BlasWhenAsked:
         return arraymath._HAVE_BLAS
 
 
-def import_array_math() -> None:
-    """Make Numba's array functions known."""
+def _import_array_math() -> None:
     if "numba.np.arraymath" in sys.modules:
         return
     look_for_blas = linalg.ensure_blas
@@ -32,3 +31,6 @@ def import_array_math() -> None:
         linalg.ensure_blas = look_for_blas
     arraymath.ensure_blas = look_for_blas
     arraymath._HAVE_BLAS = _BlasWhenAsked()
+
+
+_import_array_math()

@@ -1,7 +1,6 @@
 """Numba's typing and target contexts for our targets. Before: descriptor. After: Numba's passes ask them everything.
 
-One pair for each target. Importing Numba's implementation modules here fills its built-in registry, which the contexts
-install.
+One pair for each target. They install Numba's registries, which importing `numba_modules` filled, and ours.
 """
 
 from __future__ import annotations
@@ -13,27 +12,9 @@ from typing import TYPE_CHECKING
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import inline_closurecall, optional  # noqa: F401
-from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
-from numba.cpython import (  # noqa: F401
-    builtins,
-    charseq,
-    cmathimpl,
-    enumimpl,
-    iterators,
-    numbers,
-    rangeobj,
-    slicing,
-    tupleobj,
-    unicode,
-)
+from numba.core.typing import enumdecl, mathdecl
 from numba.extending import typeof_impl
-from numba.misc import literal  # noqa: F401
-from numba.np import arrayobj, npdatetime, npyimpl  # noqa: F401
-from numba.np.types import datetime_registry  # noqa: F401
-from numba.np.unsafe import ndarray  # noqa: F401
 
-from numba_gpucore.compile.array_math import import_array_math
 from numba_gpucore.compile.bounds import install_boundscheck_hook
 from numba_gpucore.compile.call_conv import ContextCallConv
 from numba_gpucore.compile.captured_arrays import is_captured_array, make_captured_array, type_captured_array
@@ -43,9 +24,10 @@ from numba_gpucore.compile.flags import set_device_flags
 from numba_gpucore.compile.format_specs import install_format_hook
 from numba_gpucore.compile.function_type import FUNCTION_LOWERING
 from numba_gpucore.compile.half_typing import HALF_TYPING, HalfTyping
-from numba_gpucore.compile.late_features import load_feature_of
+from numba_gpucore.compile.late_contexts import LateLowering, LateTyping
+from numba_gpucore.compile.late_features import lowering_registries, typing_registries
 from numba_gpucore.compile.late_templates import LateTemplates
-from numba_gpucore.compile.lower import LOWERING_REGISTRIES, REPLACEMENTS, ufuncs
+from numba_gpucore.compile.lower import LOWERING_REGISTRIES, REPLACEMENTS
 from numba_gpucore.compile.lower.allocation import NoContainers, NoHeap
 from numba_gpucore.compile.lower.array_expressions import lower_array_expression
 from numba_gpucore.compile.numba_api import (
@@ -73,8 +55,6 @@ from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
 
-import_array_math()
-
 #: Classes whose subclasses Numba knows by rules of their own.
 _CLASSES_WITH_RULES = (BaseException, tuple, np.generic, types.Type)
 #: How Numba finds the type of other values that have no such rule.
@@ -82,7 +62,7 @@ _TYPE_OF_OTHERS = typeof_impl.dispatch(object)
 
 
 class DeviceTypingContext(
-    RememberedCalls, LateTemplates, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext
+    LateTyping, RememberedCalls, LateTemplates, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext
 ):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 
@@ -91,7 +71,8 @@ class DeviceTypingContext(
         super().__init__()
 
     def load_additional_registries(self):
-        for registry in (cmathdecl.registry, enumdecl.registry, mathdecl.registry, npydecl.registry):
+        super().load_additional_registries()
+        for registry in (enumdecl.registry, mathdecl.registry, *typing_registries()):
             self.install_registry(registry)
         for registry in (WEAK_TYPING, HALF_TYPING, *TYPING_REGISTRIES):
             self.install_registry(registry)
@@ -99,12 +80,15 @@ class DeviceTypingContext(
     def resolve_value_type(self, val):
         if is_captured_array(val):
             return type_captured_array(val)
-        if load_feature_of(val):
-            self._descriptor.target_context.refresh()
         found = self._known_as_itself(val) or type_ml_dtypes_value(val)
         if found is not None:
             return found
-        return super().resolve_value_type(self._descriptor.as_device_function(val))
+        try:
+            return super().resolve_value_type(self._descriptor.as_device_function(val))
+        except ValueError:
+            if not self.load_late():
+                raise
+        return self.resolve_value_type(val)
 
     def _known_as_itself(self, val):
         """The type of a module, function or class that is registered as such; None for other values.
@@ -116,10 +100,10 @@ class DeviceTypingContext(
             is_plain = not issubclass(val, _CLASSES_WITH_RULES)
         else:
             is_plain = typeof_impl.dispatch(type(val)) is _TYPE_OF_OTHERS and not hasattr(val, "_numba_type_")
-        return self._get_global_type(val) if is_plain else None
+        return self.find_global(val) if is_plain else None
 
 
-class DeviceTargetContext(NoContainers, BaseContext):
+class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
     """Lowers programs to device IR."""
 
     strict_alignment = False
@@ -162,7 +146,7 @@ class DeviceTargetContext(NoContainers, BaseContext):
         install_format_hook()
 
     def load_additional_registries(self):
-        for registry in (cmathimpl.registry, npyimpl.registry, WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):
+        for registry in (*lowering_registries(), WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):
             self.install_registry(registry)
 
     def create_module(self, name):
@@ -187,7 +171,9 @@ class DeviceTargetContext(NoContainers, BaseContext):
         return itanium_mangler.mangle(name, argtypes, abi_tags=abi_tags, uid=uid)
 
     def get_ufunc_info(self, ufunc_key):
-        return ufuncs.ufunc_info(ufunc_key)
+        from numba_gpucore.compile.lower.ufuncs import ufunc_info  # noqa: PLC0415 - part of a late feature
+
+        return ufunc_info(ufunc_key)
 
     def _compile_subroutine_no_cache(self, builder, impl, sig, locals=None, flags=None):
         # Numba's own takes its CPU pipeline with fresh flags: no error model, bounds checks or fast math of the caller.

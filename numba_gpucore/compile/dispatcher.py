@@ -35,6 +35,11 @@ class _DeviceFunctionCompiler(FunctionCompiler):
     def _customize_flags(self, flags):
         return callee_flags(flags)
 
+    def _compile_cached(self, args, return_type):
+        # Numba remembers a failure by the types alone. It may hold for the caller's flags only, and only until another
+        # package is loaded that extends Numba; within one compilation the typing context remembers it too.
+        return True, self._compile_core(args, return_type)
+
 
 class DeviceDispatcher(Dispatcher):
     """Compiles one Python function for callers on the device, once for each signature and set of inherited flags.

@@ -1,7 +1,7 @@
 """Every name that we take from inside Numba, so that a new Numba version is checked in one place.
 
-Before: nothing. After: the rest of `compile`, and `runtime`. Public Numba API (`numba.extending`) is imported where
-used.
+Before: numba_modules. After: the rest of `compile`, and `runtime`. Public Numba API (`numba.extending`) is imported
+where used.
 """
 
 from numba.core import (
@@ -52,12 +52,13 @@ from numba.core.typed_passes import (
     BaseNativeLowering,
     NopythonTypeInference,
 )
-from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl, templates
+from numba.core.typing import enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.core.untyped_passes import InlineClosureLikes
-from numba.cpython import cmathimpl
-from numba.np import arrayobj, npyimpl, numpy_support, ufunc_db
+from numba.np import numpy_support, ufunc_db
+
+from numba_gpucore.compile.numba_modules import arrayobj
 
 __all__ = [
     "GPU",
@@ -91,8 +92,6 @@ __all__ = [
     "byteflow",
     "callconv",
     "cgutils",
-    "cmathdecl",
-    "cmathimpl",
     "compiler",
     "consts",
     "datamodel",
@@ -111,7 +110,6 @@ __all__ = [
     "make_concrete_template",
     "mathdecl",
     "npydecl",
-    "npyimpl",
     "numpy_support",
     "register_pass",
     "sigutils",

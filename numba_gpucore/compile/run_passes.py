@@ -22,11 +22,9 @@ def lower_function(request: CompileRequest, return_type: ArgType | None = None) 
         return _run_passes(request, return_type, descriptor)
     except Exception as error:
         failure = error
-    if load_extension_packages():
-        try:
-            return _run_passes(request, return_type, descriptor)
-        except Exception as error:
-            failure = error
+    # Type inference has loaded what it found missing. What lowering finds missing is loaded here.
+    if descriptor.typing_context.load_late() or load_extension_packages():
+        return lower_function(request, return_type)
     from numba_gpucore.compile.explain import explain_error  # noqa: PLC0415 - 3 ms, and for errors only
 
     try:

@@ -30,9 +30,13 @@ from extends_numba import third
 def plain(x):
     x[0] *= 2
 
+@gpu.jit(device=True)
+def third_of(x):
+    return third(x)
+
 @gpu.jit
 def divide(x):
-    x[0] = third(x[0])
+    x[0] = third_of(x[0])
 
 x = np.array([6], np.float32)
 plain[1, 1](x)

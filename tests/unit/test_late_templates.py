@@ -14,6 +14,7 @@ from numba.core.typing.templates import AbstractTemplate, Registry
 import numba_ptxplus
 from numba_gpucore.compile.contexts import DeviceTypingContext
 from numba_gpucore.compile.dispatcher import descriptor_for
+from numba_gpucore.compile.late_features import LATE_FEATURES, load_features
 
 
 class EagerContext(DeviceTypingContext):
@@ -32,7 +33,8 @@ def fresh_context(context_class: type[DeviceTypingContext]) -> DeviceTypingConte
 
 @pytest.fixture
 def contexts():
-    """Ours and Numba's way, with the same registries."""
+    """Ours and Numba's way, with the same registries, those of late features too."""
+    load_features(LATE_FEATURES)
     with target_override("ptxplus"):
         yield fresh_context(DeviceTypingContext), fresh_context(EagerContext)
 

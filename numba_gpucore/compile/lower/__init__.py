@@ -22,7 +22,6 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     rounding,
     synchronisation,
     tuple_items,
-    ufuncs,
     vectors,
     warp,
 )

@@ -5,6 +5,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     bfloat16,
     bits,
     coordinates,
+    iterators,
     math,
     memory,
     mixed_integers,
