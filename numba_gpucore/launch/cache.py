@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact
@@ -22,7 +22,8 @@ from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.base.warn import warn_at_users_line
-from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry
+from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry, open_without_waiting
+from numba_gpucore.launch.entry_lock import LOCK_TIMEOUT_S, lock_held
 
 ENTRY_SUFFIX = ".gpukernel"
 #: Implementations of Numba's functions (overload_files).
@@ -36,16 +37,12 @@ _COUNTED_SUFFIXES = (ENTRY_SUFFIX, OVERLOAD_SUFFIX, _TEXT_SUFFIX)
 _TEMPORARY_TIMEOUT_S = 3600.0
 #: Windows turns line ends into its own without it.
 _BINARY = getattr(os, "O_BINARY", 0)
-_NOT_WAITING = getattr(os, "O_NONBLOCK", 0)
-#: A compilation takes well under a second; a lock this old belongs to a process that died.
-_LOCK_TIMEOUT_S = 20.0
-_LEFTOVER_TIMEOUTS_S = {_TEMPORARY_SUFFIX: _TEMPORARY_TIMEOUT_S, _LOCK_SUFFIX: _LOCK_TIMEOUT_S}
+_LEFTOVER_TIMEOUTS_S = {_TEMPORARY_SUFFIX: _TEMPORARY_TIMEOUT_S, _LOCK_SUFFIX: LOCK_TIMEOUT_S}
 #: Listing the folder for each file that is written takes longer than writing it. A process lists it with its first
 #: write, and again when it has written this part of the limit; what so many processes can have written since the last
 #: listing is left free, so that they keep the limit together.
 _PARTS_OF_LIMIT = 640
 _N_PROCESSES_AT_ONCE = 20
-_LOCK_POLL_S = 0.02
 _UNTRUSTED = "kernels are machine code, so it is ignored unless NUMBA_GPU_TRUST_CACHE=1 vouches for it"
 #: The plainest reason of a miss.
 NOT_THERE = "not in the cache"
@@ -202,39 +199,9 @@ class DiskCache:
         with contextlib.suppress(OSError):
             self.keep(name, f"{digest_key_text(text)}\n{text}".encode())
 
-    @contextlib.contextmanager
-    def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> Iterator[None]:
-        """Hold the entry's lock while compiling, so that processes that start together do not all compile.
-
-        Waits while another process holds it, until `is_there()`, until that lock is stale, or for at most
-        _LOCK_TIMEOUT_S: a lock only saves work, being right does not depend on it.
-        """
-        lock = self._path(key.digest + _LOCK_SUFFIX)
-        held = self._take_lock(lock, is_there)
-        try:
-            yield
-        finally:
-            if held:
-                with contextlib.suppress(OSError):
-                    os.unlink(lock)
-
-    def _take_lock(self, lock: str, is_there: Callable[[], bool]) -> bool:
-        deadline = time.monotonic() + _LOCK_TIMEOUT_S
-        while time.monotonic() < deadline:
-            try:
-                self._make_folder()
-                os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-                return True
-            except FileExistsError:
-                if is_there():
-                    return False
-                with contextlib.suppress(OSError):
-                    if time.time() - os.stat(lock).st_mtime > _LOCK_TIMEOUT_S:
-                        os.unlink(lock)
-                time.sleep(_LOCK_POLL_S)
-            except OSError:
-                return False
-        return False
+    def being_compiled(self, key: CacheKey, is_there: Callable[[], bool]) -> contextlib.AbstractContextManager[None]:
+        """Hold the entry's lock while compiling; see entry_lock."""
+        return lock_held(self._path(key.digest + _LOCK_SUFFIX), is_there, self._make_folder)
 
     def entries(self) -> list[str]:
         """Paths of all kernels, least recently used first."""
@@ -288,7 +255,7 @@ class DiskCache:
     def read(self, path: str) -> bytes:
         """The content of a file of ours. Raises OSError, and UntrustedFile for what is none that we should take."""
         objection = self._objection_to(os.stat(self.folder), self.folder)
-        with open(path, "rb", opener=_open_without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             status = os.fstat(file.fileno())
             objection = objection or self._objection_to(status, path)
             if not stat.S_ISREG(status.st_mode):
@@ -337,11 +304,6 @@ def _unlink(path: str) -> OSError | None:
     except OSError as error:
         return error
     return None
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """A pipe in the place of a file would never answer."""
-    return os.open(path, flags | _NOT_WAITING)
 
 
 def decode_text(data: bytes) -> str | None:

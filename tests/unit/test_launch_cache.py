@@ -333,24 +333,6 @@ def test_an_implementation_with_a_hostile_key_is_damaged(cache, key):
         versions_of_overload(name, Path(cache.folder, name).read_bytes())
 
 
-def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
-    Path(cache.folder).mkdir(mode=0o700)
-    lock = Path(cache.folder) / (KEY.digest + ".gpulock")
-    lock.touch()
-    os.utime(lock, (1, 1))
-    with cache.being_compiled(KEY, is_there=lambda: False):
-        assert lock.exists()
-    assert not lock.exists()
-
-
-def test_waiting_ends_when_the_entry_is_there(cache):
-    Path(cache.folder).mkdir(mode=0o700)
-    (Path(cache.folder) / (KEY.digest + ".gpulock")).touch()
-    with cache.being_compiled(KEY, is_there=lambda: True):
-        pass
-    assert (Path(cache.folder) / (KEY.digest + ".gpulock")).exists()  # it is the other process's
-
-
 WRITER = """
 import sys
 sys.path[:0] = {path!r}

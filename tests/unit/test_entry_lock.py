@@ -1,0 +1,67 @@
+"""Locks of entries that are being compiled: they save work, and nobody waits for a process that died."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.entry_lock import _machine_name
+from tests.unit.test_launch_cache import KEY
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return DiskCache(str(tmp_path / "cache"))
+
+
+def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
+    Path(cache.folder).mkdir(mode=0o700)
+    lock = Path(cache.folder) / (KEY.digest + ".gpulock")
+    lock.touch()
+    os.utime(lock, (1, 1))
+    with cache.being_compiled(KEY, is_there=lambda: False):
+        assert lock.exists()
+    assert not lock.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "uname"), reason="other processes are asked for on POSIX")
+def test_lock_of_a_process_that_was_killed_is_broken_at_once(cache, monkeypatch):
+    """Else the next start of a program that ran out of memory while it compiled would seem to hang."""
+    monkeypatch.setattr(time, "sleep", None)
+    program = (
+        "import os, sys; sys.path[:0] = {path!r}\n"
+        "from tests.unit.test_launch_cache import KEY, DiskCache\n"
+        "with DiskCache({folder!r}).being_compiled(KEY, is_there=lambda: False): os._exit(9)"
+    )
+    line = [sys.executable, "-c", program.format(path=[os.getcwd(), *sys.path], folder=cache.folder)]
+    assert subprocess.run(line, check=False).returncode == 9
+    (lock,) = Path(cache.folder).iterdir()
+    left = lock.read_text()
+    with cache.being_compiled(KEY, is_there=lambda: False):
+        assert lock.read_text().split() == [str(os.getpid()), os.uname().nodename] != left.split()
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "1 elsewhere", f"{os.getpid()} {_machine_name()}", "9" * 400 + f" {_machine_name()}"]
+)
+def test_lock_of_a_process_that_may_be_there_is_waited_for(cache, monkeypatch, text):
+    Path(cache.folder).mkdir(mode=0o700)
+    lock = Path(cache.folder) / (KEY.digest + ".gpulock")
+    lock.write_text(text)
+    looks = []
+    with cache.being_compiled(KEY, is_there=lambda: looks.append(1) or len(looks) == 3):
+        assert lock.read_text() == text
+    assert lock.exists() and len(looks) == 3
+
+
+def test_waiting_ends_when_the_entry_is_there(cache):
+    Path(cache.folder).mkdir(mode=0o700)
+    (Path(cache.folder) / (KEY.digest + ".gpulock")).touch()
+    with cache.being_compiled(KEY, is_there=lambda: True):
+        pass
+    assert (Path(cache.folder) / (KEY.digest + ".gpulock")).exists()  # it is the other process's
