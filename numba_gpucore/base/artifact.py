@@ -37,10 +37,13 @@ class SourceCheck:
     """A module whose `@overload`s or intrinsics took part in typing: a kernel's bytecode does not lead to them.
 
     source_digest: of the module's file; empty if it has none, so that nobody can tell whether it changed.
+    needs_loading: where Numba is loaded, the module must be too, as its overloads are not there otherwise; not so where
+    the compiler itself has loaded it, as it does with packages that extend Numba by an entry point.
     """
 
     module: str
     source_digest: str
+    needs_loading: bool = True
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Each step takes what the step before it made; `StageDump` writes the texts for w
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -57,6 +58,7 @@ def compile_kernel(
     """
     descriptor_for(request.target.name).overload_store = overload_store
     dump = StageDump(request, dump_folder)
+    loaded_before = frozenset(sys.modules)
     lowered = lower_kernel(request)
     warn_about_double_literals(lowered.result, request)
     codegen, job = load_codegen(request), lowered.job
@@ -82,7 +84,7 @@ def compile_kernel(
         sites=job.sites,
         print_lines=job.print_lines,
         backend_facts=codegen.facts(program, job),
-        sources=check_sources(lowered.result.library.all_overload_modules()),
+        sources=check_sources(lowered.result.library.all_overload_modules(), loaded_before),
         held=lowered.result.library.all_captured(),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -107,6 +107,9 @@ def _is_users(module: str) -> bool:
     return module != "" and module.partition(".")[0] not in _KNOWN_PACKAGES
 
 
-def check_sources(modules: Iterable[str]) -> tuple[SourceCheck, ...]:
-    """What a later hit must find unchanged, sorted by module."""
-    return tuple(SourceCheck(module, digest_module_source(module)) for module in sorted(set(modules)))
+def check_sources(modules: Iterable[str], loaded_before: Container[str]) -> tuple[SourceCheck, ...]:
+    """What a later hit must find unchanged, sorted by module. loaded_before: what was there before compiling."""
+    return tuple(
+        SourceCheck(module, digest_module_source(module), needs_loading=module in loaded_before)
+        for module in sorted(set(modules))
+    )

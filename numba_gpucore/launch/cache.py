@@ -101,7 +101,7 @@ class DiskCache:
             if source.source_digest != digest_module_source(source.module):
                 return Lookup(None, f"module {source.module}, whose overloads it uses, has changed")
             # Without Numba no module has registered overloads; with it, those that are loaded have, perhaps others.
-            if "numba.core" in sys.modules and source.module not in sys.modules:
+            if source.needs_loading and "numba.core" in sys.modules and source.module not in sys.modules:
                 return Lookup(None, f"module {source.module}, whose overloads it uses, is not loaded")
         self._mark_as_used(path)
         return Lookup(artifact, f"found in {path}")

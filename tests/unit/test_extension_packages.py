@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 Runner = Callable[..., subprocess.CompletedProcess[str]]
@@ -120,3 +121,36 @@ def test_they_are_loaded_whatever_error_a_kernel_fails_with(folder: Path, run_py
     (folder / "program.py").write_text(USES_OBJECT)
     child = run_python(folder / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=None)
     assert child.stdout == "30.0\n", child.stderr
+
+
+CACHED = """
+import sys
+import numba
+import numpy as np
+import numba_ptxplus as gpu
+from extends_numba import third
+
+@gpu.jit(cache=True)
+def divide(x):
+    x[0] = third(x[0])
+
+@gpu.jit(cache=True)
+def divide_twice(x):
+    x[0] = third(third(x[0]))
+
+x = np.array([81], np.float32)
+divide[1, 1](x)
+divide_twice[1, 1](x)
+print(x[0], len(divide.stats.hits), len(divide_twice.stats.hits))
+"""
+
+
+def test_kernels_that_need_them_are_found_without_them(folder: Path, tmp_path: Path, run_python: Runner) -> None:
+    """81 / 3 / 3 / 3 = 3. The second kernel meets what the first has loaded; in the next process it is the first."""
+    (folder / "program.py").write_text(CACHED)
+    variables = {"NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    hits = [run_python(folder / "program.py", **variables).stdout.split() for _ in range(3)]
+    assert hits == [["3.0", "0", "0"], ["3.0", "1", "0"], ["3.0", "1", "1"]]
+    overloads = folder / "extends_numba" / "overloads.py"
+    overloads.write_text(overloads.read_text().replace("x / 3", "x / 9"))
+    assert run_python(folder / "program.py", **variables).stdout.split()[:2] == [str(np.float32(81 / 9**3)), "0"]
