@@ -26,7 +26,7 @@ from numba_gpucore.cpu.shape import ProgramShape, prints
 
 #: Dynamic shared arrays all start here after the static ones.
 DYNAMIC_SHARED_ALIGN_NBYTES = 16
-_RECORD_NAME = late_pattern(r"%gpu\.(?:launch|block|thread|warp|params)\b")
+_RECORD_NAME = late_pattern(r"%gpu\.(?:launch|block|row|thread|warp|params)\b")
 _AXIS = {"x": 0, "y": 1, "z": 2}
 
 

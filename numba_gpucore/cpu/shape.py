@@ -38,7 +38,7 @@ class ProgramShape:
     def outer_files(self) -> tuple[str, ...]:
         """What is the same for every kernel, and is linked when the rest is optimised."""
         if not self.is_coroutine:
-            return ("blocks", "work", "launch")
+            return ("blocks", "work")
         return ("warp_blocks" if self.uses_warps else "round_blocks", "coroutine_blocks", "work", "launch")
 
     @property

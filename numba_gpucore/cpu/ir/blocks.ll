@@ -1,148 +1,242 @@
 ; The blocks of a program without barriers and warp operations. The same for every kernel, so it is linked when the rest
-; is optimised: it is written as LLVM would leave it.
+; is optimised.
 
 @gpu.row_threads = external constant i64
 
 ; Run blocks [first, end). Blocks that are neighbours in x are run together, a row of up to @gpu.row_threads threads
 ; at a time: the innermost loop is long even where blocks are narrow. merge_blocks.py sets it; for kernels that look at
 ; their block's x or share memory in a block it is 1: then a row is a row of one block.
+;
+; What lives across blocks of instructions is in memory (ir/work.ll says why): half the time of the code generator.
 define void @gpu.run_blocks(ptr %launch, ptr %scratch, i64 %first, i64 %end) noinline optnone {
 entry:
-  %bounds = alloca [6 x i64]
-  %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
-  %height = call i32 @gpu.block_extent(ptr %launch, i32 1)
-  %depth = call i32 @gpu.block_extent(ptr %launch, i32 2)
-  %grid.width = call i32 @gpu.grid_extent(ptr %launch, i32 0)
-  %grid.height = call i32 @gpu.grid_extent(ptr %launch, i32 1)
-  %width.wide = zext nneg i32 %width to i64
-  %grid.width.wide = zext nneg i32 %grid.width to i64
-  %grid.height.wide = zext nneg i32 %grid.height to i64
-  %row.threads = load i64, ptr @gpu.row_threads
-  %row.fit = udiv i64 %row.threads, %width.wide
-  %row.blocks = call i64 @llvm.umax.i64(i64 %row.fit, i64 1)
+  %row = alloca %gpu.row
+  ; number of the next block
+  %b.at = alloca i64
+  ; where the row starts in the grid, its length, and how far its threads have come in rounds of a grid-stride loop
+  %x.first.at = alloca i64
+  %length.at = alloca i64
+  %offset.at = alloca i64
+  ; threads to run in this round, and those of them whose comparisons are settled; `begin` is that of place 0
+  %begin.at = alloca i64
+  %from.at = alloca i64
+  %plain.from.at = alloca i64
+  %plain.stop.at = alloca i64
+  %stop.at = alloca i64
+  %failure.at = alloca i32
+  store i64 %first, ptr %b.at
   br label %blocks
 
 blocks:
-  %b = phi i64 [ %first, %entry ], [ %b.next, %blocks.end ]
-  %row = udiv i64 %b, %grid.width.wide
-  %bx.wide = urem i64 %b, %grid.width.wide
-  %bz.wide = udiv i64 %row, %grid.height.wide
-  %by.wide = urem i64 %row, %grid.height.wide
-  %bx = trunc nuw nsw i64 %bx.wide to i32
-  %by = trunc nuw nsw i64 %by.wide to i32
-  %bz = trunc nuw nsw i64 %bz.wide to i32
-  %left.chunk = sub nuw nsw i64 %end, %b
-  %left.row = sub nuw nsw i64 %grid.width.wide, %bx.wide
-  %left = call i64 @llvm.umin.i64(i64 %left.chunk, i64 %left.row)
-  %n = call i64 @llvm.umin.i64(i64 %left, i64 %row.blocks)
-  %x.first = mul nuw nsw i64 %bx.wide, %width.wide
-  %length = mul nuw nsw i64 %n, %width.wide
-  %x.end = add nuw nsw i64 %x.first, %length
+  %width.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 1, i32 0
+  %width.narrow = load i32, ptr %width.at
+  %width = zext i32 %width.narrow to i64
+  %grid.width.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 0, i32 0
+  %grid.width.narrow = load i32, ptr %grid.width.at
+  %grid.width = zext i32 %grid.width.narrow to i64
+  %grid.height.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 0, i32 1
+  %grid.height.narrow = load i32, ptr %grid.height.at
+  %grid.height = zext i32 %grid.height.narrow to i64
+  %b = load i64, ptr %b.at
+  %bx.wide = urem i64 %b, %grid.width
+  %line = udiv i64 %b, %grid.width
+  %by.wide = urem i64 %line, %grid.height
+  %bz.wide = udiv i64 %line, %grid.height
+  %bx = trunc i64 %bx.wide to i32
+  %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
+  store i32 %bx, ptr %bx.at
+  %by = trunc i64 %by.wide to i32
+  %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
+  store i32 %by, ptr %by.at
+  %bz = trunc i64 %bz.wide to i32
+  %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
+  store i32 %bz, ptr %bz.at
+  %ty.first.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  store i32 0, ptr %ty.first.at
+  %tz.first.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  store i32 0, ptr %tz.first.at
+  ; as many blocks as fit in a row of threads, are left of the row of the grid, and are asked for
+  %row.threads = load i64, ptr @gpu.row_threads
+  %fit = udiv i64 %row.threads, %width
+  %narrow = icmp ugt i64 %fit, 1
+  %most = select i1 %narrow, i64 %fit, i64 1
+  %left.row = sub i64 %grid.width, %bx.wide
+  %is.short = icmp ult i64 %left.row, %most
+  %most.row = select i1 %is.short, i64 %left.row, i64 %most
+  %left = sub i64 %end, %b
+  %is.last = icmp ult i64 %left, %most.row
+  %n = select i1 %is.last, i64 %left, i64 %most.row
+  %b.next = add i64 %b, %n
+  store i64 %b.next, ptr %b.at
+  %x.first.new = mul i64 %bx.wide, %width
+  store i64 %x.first.new, ptr %x.first.at
+  %length.new = mul i64 %n, %width
+  store i64 %length.new, ptr %length.at
   br label %rows
 
 rows:
-  %ty = phi i32 [ 0, %blocks ], [ %ty.up, %rows.end ]
-  %tz = phi i32 [ 0, %blocks ], [ %tz.next, %rows.end ]
-  call void @gpu.find_bounds(ptr %launch, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, ptr %bounds)
-  %x.low = load i64, ptr %bounds
-  %x.high.at = getelementptr i64, ptr %bounds, i64 1
-  %x.high = load i64, ptr %x.high.at
-  %stride.length.at = getelementptr i64, ptr %bounds, i64 4
-  %stride.length = load i64, ptr %stride.length.at
-  %stride.stop.at = getelementptr i64, ptr %bounds, i64 5
-  %stride.stop = load i64, ptr %stride.stop.at
+  call void @gpu.find_bounds(ptr %launch, ptr %row)
+  store i64 0, ptr %offset.at
   br label %round
 
 round:
-  %offset = phi i64 [ 0, %rows ], [ %offset.next, %round.end ]
-  %x.begin = add nuw nsw i64 %x.first, %offset
-  %x.beyond = add nuw nsw i64 %x.end, %offset
-  %x.from = call i64 @llvm.umax.i64(i64 %x.begin, i64 %x.low)
-  %x.until = call i64 @llvm.umin.i64(i64 %x.beyond, i64 %x.high)
-  %x.stop = call i64 @llvm.umin.i64(i64 %x.until, i64 %stride.stop)
-  %empty = icmp uge i64 %x.from, %x.stop
+  %x.first = load i64, ptr %x.first.at
+  %offset = load i64, ptr %offset.at
+  %begin = add i64 %x.first, %offset
+  store i64 %begin, ptr %begin.at
+  %length = load i64, ptr %length.at
+  %beyond = add i64 %begin, %length
+  %low.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 0
+  %low = load i64, ptr %low.at
+  %is.low = icmp ult i64 %begin, %low
+  %from = select i1 %is.low, i64 %low, i64 %begin
+  store i64 %from, ptr %from.at
+  %high.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 1
+  %high = load i64, ptr %high.at
+  %is.high = icmp ugt i64 %beyond, %high
+  %until = select i1 %is.high, i64 %high, i64 %beyond
+  %round.stop.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 5
+  %round.stop = load i64, ptr %round.stop.at
+  %is.beyond = icmp ugt i64 %until, %round.stop
+  %stop = select i1 %is.beyond, i64 %round.stop, i64 %until
+  store i64 %stop, ptr %stop.at
+  %empty = icmp uge i64 %from, %stop
   br i1 %empty, label %round.end, label %segments
 
 ; Threads before, in and behind the range where comparisons are settled.
 segments:
-  %plain.low.at = getelementptr i64, ptr %bounds, i64 2
+  store i32 -1, ptr %failure.at
+  %all.from = load i64, ptr %from.at
+  %all.stop = load i64, ptr %stop.at
+  %plain.low.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 2
   %plain.low = load i64, ptr %plain.low.at
-  %plain.high.at = getelementptr i64, ptr %bounds, i64 3
+  %is.plain.low = icmp ult i64 %all.from, %plain.low
+  %plain.begin = select i1 %is.plain.low, i64 %plain.low, i64 %all.from
+  %is.none = icmp ugt i64 %plain.begin, %all.stop
+  %plain.from = select i1 %is.none, i64 %all.stop, i64 %plain.begin
+  store i64 %plain.from, ptr %plain.from.at
+  %plain.high.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 3
   %plain.high = load i64, ptr %plain.high.at
-  %plain.begin = call i64 @llvm.umax.i64(i64 %x.from, i64 %plain.low)
-  %plain.from = call i64 @llvm.umin.i64(i64 %plain.begin, i64 %x.stop)
-  %plain.end = call i64 @llvm.umax.i64(i64 %plain.from, i64 %plain.high)
-  %plain.stop = call i64 @llvm.umin.i64(i64 %plain.end, i64 %x.stop)
-  %none.before = icmp eq i64 %x.from, %plain.from
+  %is.plain.high = icmp ult i64 %plain.from, %plain.high
+  %plain.end = select i1 %is.plain.high, i64 %plain.high, i64 %plain.from
+  %is.all = icmp ugt i64 %plain.end, %all.stop
+  %plain.stop = select i1 %is.all, i64 %all.stop, i64 %plain.end
+  store i64 %plain.stop, ptr %plain.stop.at
+  %none.before = icmp eq i64 %all.from, %plain.from
   br i1 %none.before, label %plain, label %before
 before:
-  %before.skipped = sub i64 %x.from, %x.begin
+  %before.from = load i64, ptr %from.at
+  %before.stop = load i64, ptr %plain.from.at
+  %before.begin = load i64, ptr %begin.at
+  %before.skipped = sub i64 %before.from, %before.begin
   %before.place = trunc i64 %before.skipped to i32
-  %before.failure = call i32 @gpu.run_threads(ptr %launch, ptr %scratch, i64 %x.from, i64 %plain.from, i32 %before.place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 -1)
+  %before.failure = call i32 @gpu.run_threads(ptr %launch, ptr %scratch, ptr %row, i64 %before.from, i64 %before.stop, i32 %before.place, i32 -1)
+  store i32 %before.failure, ptr %failure.at
   br label %plain
 plain:
-  %plain.failure.from = phi i32 [ -1, %segments ], [ %before.failure, %before ]
-  %none.plain = icmp eq i64 %plain.from, %plain.stop
+  %run.from = load i64, ptr %plain.from.at
+  %run.stop = load i64, ptr %plain.stop.at
+  %none.plain = icmp eq i64 %run.from, %run.stop
   br i1 %none.plain, label %behind, label %plain.run
 plain.run:
-  %plain.skipped = sub i64 %plain.from, %x.begin
+  %run.plain.from = load i64, ptr %plain.from.at
+  %run.plain.stop = load i64, ptr %plain.stop.at
+  %plain.origin = load i64, ptr %begin.at
+  %plain.skipped = sub i64 %run.plain.from, %plain.origin
   %plain.place = trunc i64 %plain.skipped to i32
-  %plain.failure = call i32 @gpu.run_plain_threads(ptr %launch, ptr %scratch, i64 %plain.from, i64 %plain.stop, i32 %plain.place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %plain.failure.from)
+  %plain.failure.from = load i32, ptr %failure.at
+  %plain.failure = call i32 @gpu.run_plain_threads(ptr %launch, ptr %scratch, ptr %row, i64 %run.plain.from, i64 %run.plain.stop, i32 %plain.place, i32 %plain.failure.from)
+  store i32 %plain.failure, ptr %failure.at
   br label %behind
 behind:
-  %behind.failure.from = phi i32 [ %plain.failure.from, %plain ], [ %plain.failure, %plain.run ]
-  %none.behind = icmp eq i64 %plain.stop, %x.stop
-  br i1 %none.behind, label %row.check, label %behind.run
+  %rest.from = load i64, ptr %plain.stop.at
+  %rest.stop = load i64, ptr %stop.at
+  %none.behind = icmp eq i64 %rest.from, %rest.stop
+  br i1 %none.behind, label %check, label %behind.run
 behind.run:
-  %behind.skipped = sub i64 %plain.stop, %x.begin
+  %behind.from = load i64, ptr %plain.stop.at
+  %behind.stop = load i64, ptr %stop.at
+  %behind.begin = load i64, ptr %begin.at
+  %behind.skipped = sub i64 %behind.from, %behind.begin
   %behind.place = trunc i64 %behind.skipped to i32
-  %behind.failure = call i32 @gpu.run_threads(ptr %launch, ptr %scratch, i64 %plain.stop, i64 %x.stop, i32 %behind.place, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %behind.failure.from)
-  br label %row.check
+  %behind.failure.from = load i32, ptr %failure.at
+  %behind.failure = call i32 @gpu.run_threads(ptr %launch, ptr %scratch, ptr %row, i64 %behind.from, i64 %behind.stop, i32 %behind.place, i32 %behind.failure.from)
+  store i32 %behind.failure, ptr %failure.at
+  br label %check
 
-row.check:
-  %row.failure = phi i32 [ %behind.failure.from, %behind ], [ %behind.failure, %behind.run ]
-  %fine = icmp eq i32 %row.failure, -1
-  br i1 %fine, label %round.end, label %row.report
-row.report:
-  %failed.place = lshr i32 %row.failure, 12
-  %failed.place.wide = zext nneg i32 %failed.place to i64
+check:
+  %failure = load i32, ptr %failure.at
+  %fine = icmp eq i32 %failure, -1
+  br i1 %fine, label %round.end, label %report
+report:
+  %failed = load i32, ptr %failure.at
+  %failed.place = lshr i32 %failed, 12
+  %failed.place.wide = zext i32 %failed.place to i64
   ; The thread's own x, not that of its round.
-  %failed.x = add i64 %x.first, %failed.place.wide
-  %site = and i32 %row.failure, 4095
-  %failed.strides = icmp ne i64 %stride.length, 0
+  %failed.first = load i64, ptr %x.first.at
+  %failed.x = add i64 %failed.first, %failed.place.wide
+  %site = and i32 %failed, 4095
+  %failed.by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
+  %failed.by = load i32, ptr %failed.by.at
+  %failed.bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
+  %failed.bz = load i32, ptr %failed.bz.at
+  %failed.ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  %failed.ty = load i32, ptr %failed.ty.at
+  %failed.tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  %failed.tz = load i32, ptr %failed.tz.at
+  %failed.stride.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 4
+  %failed.stride = load i64, ptr %failed.stride.at
+  %failed.strides = icmp ne i64 %failed.stride, 0
   %details = select i1 %failed.strides, i32 2, i32 0
-  call void @gpu.report(ptr %launch, i64 %failed.x, i32 %by, i32 %bz, i32 %ty, i32 %tz, i32 %site, i32 %details, i64 0, i64 0, i64 0, i64 0)
+  call void @gpu.report(ptr %launch, i64 %failed.x, i32 %failed.by, i32 %failed.bz, i32 %failed.ty, i32 %failed.tz, i32 %site, i32 %details, i64 0, i64 0, i64 0, i64 0)
   br label %round.end
 
 round.end:
-  %offset.next = add i64 %offset, %stride.length
-  %x.again = add i64 %x.first, %offset.next
-  %strides = icmp ne i64 %stride.length, 0
-  %round.left = icmp ult i64 %x.again, %stride.stop
-  %round.more = and i1 %strides, %round.left
-  br i1 %round.more, label %round, label %rows.end
+  %stride.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 4
+  %stride = load i64, ptr %stride.at
+  %offset.old = load i64, ptr %offset.at
+  %offset.next = add i64 %offset.old, %stride
+  store i64 %offset.next, ptr %offset.at
+  %strides = icmp ne i64 %stride, 0
+  br i1 %strides, label %round.next, label %rows.end
+round.next:
+  %again.first = load i64, ptr %x.first.at
+  %again.offset = load i64, ptr %offset.at
+  %x.again = add i64 %again.first, %again.offset
+  %again.stop.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 5
+  %again.stop = load i64, ptr %again.stop.at
+  %round.left = icmp ult i64 %x.again, %again.stop
+  br i1 %round.left, label %round, label %rows.end
 
 rows.end:
-  %ty.next = add nuw nsw i32 %ty, 1
-  %plane.full = icmp eq i32 %ty.next, %height
-  %ty.up = select i1 %plane.full, i32 0, i32 %ty.next
-  %tz.add = zext i1 %plane.full to i32
-  %tz.next = add nuw nsw i32 %tz, %tz.add
-  %rows.done = icmp eq i32 %tz.next, %depth
-  br i1 %rows.done, label %blocks.end, label %rows
+  %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  %ty = load i32, ptr %ty.at
+  %ty.next = add i32 %ty, 1
+  store i32 %ty.next, ptr %ty.at
+  %height.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 1, i32 1
+  %height = load i32, ptr %height.at
+  %rows.left = icmp ult i32 %ty.next, %height
+  br i1 %rows.left, label %rows, label %plane.end
+plane.end:
+  %ty.again.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  store i32 0, ptr %ty.again.at
+  %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  %tz = load i32, ptr %tz.at
+  %tz.next = add i32 %tz, 1
+  store i32 %tz.next, ptr %tz.at
+  %depth.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 1, i32 2
+  %depth = load i32, ptr %depth.at
+  %planes.left = icmp ult i32 %tz.next, %depth
+  br i1 %planes.left, label %rows, label %blocks.end
 blocks.end:
-  %b.next = add nuw nsw i64 %b, %n
-  %blocks.more = icmp ult i64 %b.next, %end
-  br i1 %blocks.more, label %blocks, label %exit
+  %b.left = load i64, ptr %b.at
+  %blocks.left = icmp ult i64 %b.left, %end
+  br i1 %blocks.left, label %blocks, label %exit
 exit:
   ret void
 }
 
-declare void @gpu.find_bounds(ptr, i32, i32, i32, i32, i32, ptr)
-declare i32 @gpu.run_threads(ptr, ptr, i64, i64, i32, i32, i32, i32, i32, i32, i32)
-declare i32 @gpu.run_plain_threads(ptr, ptr, i64, i64, i32, i32, i32, i32, i32, i32, i32)
-declare i32 @gpu.block_extent(ptr, i32)
-declare i32 @gpu.grid_extent(ptr, i32)
+declare void @gpu.find_bounds(ptr, ptr)
+declare i32 @gpu.run_threads(ptr, ptr, ptr, i64, i64, i32, i32)
+declare i32 @gpu.run_plain_threads(ptr, ptr, ptr, i64, i64, i32, i32)
 declare void @gpu.report(ptr, i64, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64)
-declare i64 @llvm.umin.i64(i64, i64)
-declare i64 @llvm.umax.i64(i64, i64)

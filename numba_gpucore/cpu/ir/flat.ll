@@ -1,40 +1,57 @@
 ; The threads of a row of a program without barriers and warp operations: loops with the kernel inlined, which LLVM
 ; vectorises across GPU threads. blocks.ll calls them.
 
-; What is the same for all threads of a row, in units of x in the grid:
-;   0 to 1: threads outside of this range do nothing (bound_rows.py)
-;   2 to 3: in this one, comparisons of x have the same outcome for all threads (bound_rows.py)
-;   4 to 5: where threads do rounds of a grid-stride loop, x moves on by this length up to this stop (stride_rows.py)
-define void @gpu.find_bounds(ptr dereferenceable(112) %launch, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, ptr noalias %bounds) noinline {
+; Write what all threads of a row have in common into its record.
+define void @gpu.find_bounds(ptr dereferenceable(112) %launch, ptr noalias dereferenceable(72) %row) noinline {
   %params = call %gpu.params @gpu.load_params(ptr %launch)
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
+  %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
+  %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
+  %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
+  %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
   %row_start = call i64 @gpu.row_start(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %row_start.at = getelementptr i64, ptr %bounds, i64 0
+  %row_start.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 0
   store i64 %row_start, ptr %row_start.at
   %row_stop = call i64 @gpu.row_stop(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %row_stop.at = getelementptr i64, ptr %bounds, i64 1
+  %row_stop.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 1
   store i64 %row_stop, ptr %row_stop.at
   %plain_start = call i64 @gpu.plain_start(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %plain_start.at = getelementptr i64, ptr %bounds, i64 2
+  %plain_start.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 2
   store i64 %plain_start, ptr %plain_start.at
   %plain_stop = call i64 @gpu.plain_stop(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %plain_stop.at = getelementptr i64, ptr %bounds, i64 3
+  %plain_stop.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 3
   store i64 %plain_stop, ptr %plain_stop.at
   %stride_length = call i64 @gpu.stride_length(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %stride_length.at = getelementptr i64, ptr %bounds, i64 4
+  %stride_length.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 4
   store i64 %stride_length, ptr %stride_length.at
   %stride_stop = call i64 @gpu.stride_stop(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
-  %stride_stop.at = getelementptr i64, ptr %bounds, i64 5
+  %stride_stop.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 5
   store i64 %stride_stop, ptr %stride_stop.at
   ret void
 }
 
 ; Run the threads from `x.from`, the `place.from`-th of its row, below `x.stop`, of which there is one at least. Returns the
 ; row's first failure so far.
-define i32 @gpu.run_threads(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x.from, i64 range(i64 0, 4611686018427387904) %x.stop, i32 range(i32 0, 1048576) %place.from, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure.from) noinline {
+define i32 @gpu.run_threads(ptr dereferenceable(112) %launch, ptr %scratch, ptr noalias dereferenceable(72) %row, i64 range(i64 0, 4611686018427387904) %x.from, i64 range(i64 0, 4611686018427387904) %x.stop, i32 range(i32 0, 1048576) %place.from, i32 %failure.from) noinline {
 entry:
   %params = call %gpu.params @gpu.load_params(ptr %launch)
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
+  %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
+  %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
+  %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
+  %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
   br label %threads
 threads:
   %x = phi i64 [ %x.from, %entry ], [ %x.next, %threads ]
@@ -50,10 +67,20 @@ exit:
 }
 
 ; The same where the outcome of comparisons is known.
-define i32 @gpu.run_plain_threads(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x.from, i64 range(i64 0, 4611686018427387904) %x.stop, i32 range(i32 0, 1048576) %place.from, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure.from) noinline {
+define i32 @gpu.run_plain_threads(ptr dereferenceable(112) %launch, ptr %scratch, ptr noalias dereferenceable(72) %row, i64 range(i64 0, 4611686018427387904) %x.from, i64 range(i64 0, 4611686018427387904) %x.stop, i32 range(i32 0, 1048576) %place.from, i32 %failure.from) noinline {
 entry:
   %params = call %gpu.params @gpu.load_params(ptr %launch)
   %width = call i32 @gpu.block_extent(ptr %launch, i32 0)
+  %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
+  %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
+  %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
+  %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
+  %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
   br label %threads
 threads:
   %x = phi i64 [ %x.from, %entry ], [ %x.next, %threads ]

@@ -27,3 +27,11 @@
 ; One warp's lanes: 0 key, 1 value, 2 sent value, 3 lanes met, 4 those of them with a non-zero value,
 ;   5 living lanes, 6 lanes to resume
 %gpu.warp = type { [32 x i64], [32 x i64], [32 x i64], [32 x i32], [32 x i32], i32, i32, [14 x i32] }
+
+; One row of threads of a flat program, from which on all are neighbours in x:
+;   0 to 2 block index, of the row's first block; 3, 4 thread index in y and z
+;   5 what all of them have in common, in units of x in the grid:
+;     0 to 1: threads outside of this range do nothing (bound_rows.py)
+;     2 to 3: in this one, comparisons of x have the same outcome for all threads (bound_rows.py)
+;     4 to 5: where threads do rounds of a grid-stride loop, x moves on by this length up to this stop (stride_rows.py)
+%gpu.row = type { i32, i32, i32, i32, i32, [6 x i64] }
