@@ -70,12 +70,13 @@ class ProgramBuilder:
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
         kernel = re.sub(rf"@{re.escape(self.job.entry)}(?![\w.$])", f"@{KERNEL_SYMBOL}", self.kernel)
-        return self.inline_all([kernel, *definition_texts(self.job, shape, self.params)], visible)
+        # linking has verified the kernel
+        return self._inline(self._join([kernel, *definition_texts(self.job, shape, self.params)], visible))
 
     def finish(self, program: llvm.ModuleRef, shape: ProgramShape) -> llvm.ModuleRef:
         """Add what takes blocks and runs them. The object exports the native entry under the kernel's own symbol."""
         texts = write_out_records([read_ir(name) for name in shape.outer_files], ())
-        program.link_in(self.inline_all(texts, _OUTER_SYMBOLS))
+        program.link_in(self._inline(self._join(texts, _OUTER_SYMBOLS)))
         make_internal(program, NATIVE_ENTRY, SIZE_SYMBOL)
         cleanup = llvm.create_new_module_pass_manager()
         cleanup.add_global_dead_code_eliminate_pass()
@@ -93,23 +94,27 @@ class ProgramBuilder:
                 program.link_in(llvm.parse_assembly(read_ir(name)))
 
     def inline_all(self, texts: Iterable[str], visible: frozenset[str]) -> llvm.ModuleRef:
-        """One module of several: all inlined that may be, and without what `visible` symbols do not use."""
-        program = self.parse(join_texts(texts, visible, self.recursive))
+        """One module of several that passes of ours have written: verified, all inlined that may be, and without what
+        `visible` symbols do not use."""
+        program = self._join(texts, visible)
         program.verify()
+        return self._inline(program)
+
+    def _join(self, texts: Iterable[str], visible: frozenset[str]) -> llvm.ModuleRef:
+        """A module of LLVM assembly, for this machine."""
+        module = llvm.parse_assembly(join_texts(texts, visible, self.recursive))
+        module.name = self.job.entry
+        module.triple = self.machine.triple
+        module.data_layout = str(self.machine.target_data)
+        return module
+
+    def _inline(self, program: llvm.ModuleRef) -> llvm.ModuleRef:
         inliner = llvm.create_new_module_pass_manager()
         inliner.add_global_dead_code_eliminate_pass()
         inliner.add_always_inliner_pass()
         inliner.add_global_dead_code_eliminate_pass()
         inliner.run(program, self._passes)
         return program
-
-    def parse(self, text: str) -> llvm.ModuleRef:
-        """A module of LLVM assembly, for this machine."""
-        module = llvm.parse_assembly(text)
-        module.name = self.job.entry
-        module.triple = self.machine.triple
-        module.data_layout = str(self.machine.target_data)
-        return module
 
     def simplify(self, program: llvm.ModuleRef, name: str) -> None:
         """LLVM's scalar optimisations for one function."""
