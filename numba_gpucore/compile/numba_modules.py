@@ -37,8 +37,11 @@ def _import_without(left_out: str, names: dict[str, Any], importer: str) -> Modu
         sys.modules[left_out] = stand_in
         try:
             return import_module(importer)
+        except ImportError:  # a version of Numba in which it takes more
+            pass
         finally:
             del sys.modules[left_out]
+        return import_module(importer)
 
 
 arrayobj: Any = _import_without(
