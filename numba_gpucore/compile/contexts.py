@@ -125,13 +125,14 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
         """One refresh at the end for all that is made inside.
 
         Each template of a method or attribute asks for a refresh of its own while it is installed, and adds a lowering
-        to the built-in registry (Numba, `_get_target_registry`): one more look at that afterwards does for all.
+        to the context's first registry (Numba, `_get_target_registry`), as those of intrinsics do: one more look
+        afterwards does for all.
         """
         self._is_refreshing = True
         try:
             yield
-            self.install_registry(imputils.builtin_registry)
-            self.install_registry(REPLACEMENTS)
+            for registry in (*[*self._registries][:1], imputils.builtin_registry, REPLACEMENTS):
+                self.install_registry(registry)
         finally:
             self._is_refreshing = False
 

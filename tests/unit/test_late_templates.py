@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from pathlib import Path
 
 import pytest
 from numba.core import types
@@ -102,3 +103,34 @@ def test_a_method_that_is_overloaded_between_two_kernels_is_found() -> None:
         return lambda array: 2 * array[0]
 
     numba_ptxplus.compile_ptx(kernel, "void(float32[:])")
+
+
+#: `njit` gives 2, 77: Numba lowers an attribute by what was registered last.
+ATTRIBUTE = """
+import numpy as np
+import numba_ptxplus
+from numba.extending import overload_attribute, types
+
+@numba_ptxplus.jit
+def first(x):
+    x[0] = x.size
+
+@numba_ptxplus.jit
+def second(x):
+    x[1] = x.size
+
+x = np.zeros(2, np.int64)
+first[1, 1](x)
+
+@overload_attribute(types.Array, "size")
+def _size(array):
+    return lambda array: 77
+
+second[1, 1](x)
+print(x)
+"""
+
+
+def test_an_attribute_that_is_overloaded_between_two_kernels_has_its_new_meaning(tmp_path: Path, run_python) -> None:
+    (tmp_path / "program.py").write_text(ATTRIBUTE)
+    assert run_python(tmp_path / "program.py", NUMBA_PTXPLUS_DEVICE="cpu").stdout == "[ 2 77]\n"
