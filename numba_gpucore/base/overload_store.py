@@ -8,6 +8,9 @@ from typing import Protocol
 class OverloadStore(Protocol):
     """Texts by key. A key need not hold versions of packages or of our own source: the store adds them."""
 
+    #: Whether this process fills the store.
+    keeps: bool
+
     def find(self, key: str) -> str | None:
         """The text that was kept under `key`, if it is there, whole and to be trusted."""
 

@@ -45,6 +45,7 @@ from numba_gpucore.compile.numba_api import (
 )
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.remembered_calls import RememberedCalls
+from numba_gpucore.compile.stored_calls import StoredCalls
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
 from numba_gpucore.compile.typing.mixed_integers import are_mixed, word_of
@@ -62,7 +63,14 @@ _TYPE_OF_OTHERS = typeof_impl.dispatch(object)
 
 
 class DeviceTypingContext(
-    LateTyping, RememberedCalls, LateTemplates, HalfTyping, WeakLiteralTyping, FieldTyping, typing.BaseContext
+    LateTyping,
+    StoredCalls,
+    RememberedCalls,
+    LateTemplates,
+    HalfTyping,
+    WeakLiteralTyping,
+    FieldTyping,
+    typing.BaseContext,
 ):
     """Types programs; every function object that a kernel mentions becomes a device function of this target."""
 

@@ -37,9 +37,13 @@ class DeviceDescriptor(TargetDescriptor):
     #: Where implementations of Numba's functions are kept between processes, if anywhere.
     overload_store: OverloadStore | None = None
 
+    #: The store's keys of implementations that it has, by what calls of them are lowered with.
+    kept_implementations: dict[tuple, str]
+
     def __init__(self, target_name: str):
         super().__init__(target_name)
         self._is_loaded = False
+        self.kept_implementations = {}
         self._dispatchers: weakref.WeakKeyDictionary[Callable, dict[tuple, Dispatcher]] = weakref.WeakKeyDictionary()
 
     @cached_property

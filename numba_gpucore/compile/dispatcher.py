@@ -82,11 +82,12 @@ class DeviceDispatcher(Dispatcher):
         if key is not None:
             stored = find_implementation(store, key, self.targetdescr.target_context)
             if stored is not None:
+                self.targetdescr.kept_implementations[stored.entry_point] = key
                 return stored
         with self._compiling_counter:
             result = self._compiler.compile(args, return_type)
-        if key is not None:
-            keep_implementation(store, key, result)
+        if key is not None and keep_implementation(store, key, result):
+            self.targetdescr.kept_implementations[result.entry_point] = key
         return result
 
     def get_call_template(self, args, kws):

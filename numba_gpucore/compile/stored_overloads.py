@@ -111,11 +111,11 @@ def _describe_symbol(symbol: str, args: tuple, result: Any) -> Any:
     )
 
 
-def keep_implementation(store: OverloadStore, key: str, result: Any) -> None:
-    """Keep an implementation, if all that it consists of can be told."""
+def keep_implementation(store: OverloadStore, key: str, result: Any) -> bool:
+    """Keep an implementation, if all that it consists of can be told; False if not."""
     libraries = list(result.library.walk())
     if not all(map(_can_be_kept, libraries)):
-        return
+        return False
     try:
         result_type = encode_type(result.signature.return_type)
         arguments = [encode_type(type_) for type_ in result.signature.args]
@@ -132,10 +132,11 @@ def keep_implementation(store: OverloadStore, key: str, result: Any) -> None:
             if call.caller in names and call.callee in names
         ]
     except (NotExpressible, KeyError):
-        return
+        return False
     symbol = names[result.fndesc.llvm_func_name]
     data = {"symbol": symbol, "arguments": arguments, "result": result_type, "text": text, "sites": sites}
     store.keep(key, json.dumps({**data, "calls": calls}))
+    return True
 
 
 def _can_be_kept(library: DeviceLibrary) -> bool:

@@ -27,7 +27,7 @@ class OverloadFiles:
         self._finds = finds
         self._layers = tuple(layers)
         self._own_source = own_source
-        self._keeps = keeps
+        self.keeps = keeps
         #: Files that were kept.
         self.names_kept: set[str] = set()
 
@@ -44,7 +44,7 @@ class OverloadFiles:
         return None
 
     def keep(self, key: str, text: str) -> None:
-        if self._keeps:
+        if self.keeps:
             key_text = self._key_text(key)
             name = _file_name(key_text)
             self._layers[0].note(name, f"{key_text}\n{text}")
