@@ -26,6 +26,6 @@ def _source_path(module_name: str) -> str:
         return getattr(module, "__file__", None) or ""
     try:
         spec = importlib.util.find_spec(module_name)
-    except (ImportError, ValueError):
+    except Exception:  # this imports the package that the module is in, and runs what its author wrote
         return ""
     return (spec.origin if spec is not None else None) or ""

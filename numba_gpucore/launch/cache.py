@@ -211,6 +211,11 @@ class DiskCache:
         """Paths of all implementations of Numba's functions, least recently used first."""
         return self._least_recently_used(OVERLOAD_SUFFIX)
 
+    def usage(self) -> tuple[int, int]:
+        """How many kernels and implementations there are, and their bytes."""
+        files = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX)
+        return len(files), sum(nbytes for _time, _path, nbytes in files)
+
     def _least_recently_used(self, suffix: str) -> list[str]:
         return [path for _time, path, _nbytes in sorted(self._files(suffix))]
 

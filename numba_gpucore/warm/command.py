@@ -152,6 +152,8 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
         for file in read_files(one, one.entries()):
             status |= _list_entry(file)
         status |= _list_overloads(one)
+        n_files, nbytes = one.usage()
+        print(f"{n_files} files, {nbytes} bytes in {one.folder}")
     return status
 
 
@@ -191,20 +193,21 @@ def _list_entry(file: CacheFile) -> int:
 def _list_overloads(cache: DiskCache) -> int:
     """Print a line for all implementations of Numba's functions that were made with the same versions, and one for each
     that is damaged or not taken; 1 if there are such."""
-    used: dict[str, list[CacheFile]] = {}
+    alike: dict[str, list[tuple[float, int]]] = {}
     status = 0
     for file in read_files(cache, cache.overloads()):
         objection = file.objection
         try:
             if not objection:
-                used.setdefault(_versions_text(versions_of_overload(file.name, file.data)), []).append(file)
+                versions = _versions_text(versions_of_overload(file.name, file.data))
+                alike.setdefault(versions, []).append((file.used_s, file.nbytes))
         except DamagedEntry as damage:
             objection = f"is damaged: {damage}"
         if objection:
             print(_line(file.used_s, file.nbytes, f"{file.name} {objection}"))
             status = 1
-    for versions, files in used.items():
-        last_used_s, nbytes = max(one.used_s for one in files), sum(one.nbytes for one in files)
+    for versions, files in alike.items():
+        last_used_s, nbytes = max(used_s for used_s, _nbytes in files), sum(nbytes for _used_s, nbytes in files)
         what = f"{len(files)} implementations of Numba's functions  made with {versions}"
         print(_line(last_used_s, nbytes, what))
     return status

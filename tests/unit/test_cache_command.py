@@ -55,13 +55,15 @@ def test_entries_are_listed_carried_and_deleted(act: Act, tmp_path: Path) -> Non
     assert act("import kernels")[0] == 0
     assert act("cache verify kernels:scale") == (0, "1 found, 0 missing\n")
     status, listing = act("cache list")
-    assert status == 0 and listing.count("\n") == 1 and "scale(" in listing and " cpu " in listing
+    (entry,) = (tmp_path / "cache").glob("*.gpukernel")
+    assert status == 0 and listing.count("\n") == 2 and "scale(" in listing and " cpu " in listing
+    assert listing.endswith(f"\n1 files, {entry.stat().st_size} bytes in {tmp_path / 'cache'}\n")
     assert act("cache export entries.tar")[1] == "wrote 1 entries to entries.tar\n"
     status, output = act("cache import entries.tar", cache="other")
     assert status == 0 and output.startswith("took 1 entries into ")
     assert act("cache verify kernels", cache="other") == (0, "1 found, 0 missing\n")
     assert act("cache clear")[1].startswith("deleted 1 entries of ")
-    assert act("cache list") == (0, "")
+    assert act("cache list") == (0, f"0 files, 0 bytes in {tmp_path / 'cache'}\n")
 
 
 def _write_archive(path: Path, files: dict[str, bytes]) -> None:

@@ -90,6 +90,18 @@ def test_changed_overload_module_is_a_miss(cache, tmp_path, monkeypatch):
     assert "module_with_overloads" in cache.find(KEY, ARG_TYPES).reason
 
 
+@pytest.mark.parametrize(
+    "failure", ["raise RuntimeError('no licence')", "raise SyntaxError", "import nothing_like_it", "1 / 0"]
+)
+def test_overload_module_whose_package_cannot_be_imported_is_a_miss(cache, tmp_path, monkeypatch, failure):
+    """Looking for a module's source imports its package: the user's code, at the user's launch."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "package_that_fails").mkdir()
+    (tmp_path / "package_that_fails" / "__init__.py").write_text(failure)
+    cache.store(KEY, replace(ARTIFACT, sources=(SourceCheck("package_that_fails.overloads", "digest"),)))
+    assert "package_that_fails.overloads" in cache.find(KEY, ARG_TYPES).reason
+
+
 def test_two_encodings_are_the_same_bytes():
     assert encode_entry(KEY, ARTIFACT) == encode_entry(KEY, ARTIFACT)
 
