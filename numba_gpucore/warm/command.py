@@ -36,6 +36,7 @@ from numba_gpucore.warm.compile_modules import (
     archs_for,
     describe_failure,
     faults_of_archs,
+    import_users_module,
     kernels_of,
     parse_task,
     run_tasks,
@@ -159,7 +160,7 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
 
 def _shipped_with(package: str) -> DiskCache:
     try:
-        import_module(package)
+        import_users_module(package)
     except Exception as error:  # whatever importing the user's package raises
         is_missing = isinstance(error, ModuleNotFoundError) and error.name == package
         raise CommandError(

@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 from numba_gpucore.base.artifact import CompileRequest
@@ -166,12 +167,21 @@ def _prepare_process() -> None:
         signal.signal(number, lambda _number, _frame: sys.exit(1))
 
 
+def import_users_module(name: str) -> ModuleType:
+    """A user's module. Raises what importing it raises, and ImportError where it would end this process."""
+    try:
+        return importlib.import_module(name)
+    except SystemExit as end:
+        # A command that ends with status 0 here would say that all is well.
+        raise ImportError(f"{name} calls sys.exit({end.code!r}) while it is imported") from end
+
+
 def kernels_of(module_name: str, kernel_name: str | None = None) -> list[Kernel]:
     """The kernels that a module's names stand for, once each, in order, those of ufuncs too; or the one of that name.
 
     Raises what importing the module raises, and ValueError where it has no such kernel.
     """
-    values = vars(importlib.import_module(module_name))
+    values = vars(import_users_module(module_name))
     if kernel_name is None:
         found = ([value] if isinstance(value, Kernel) else _kernels_of_ufunc(value) for value in values.values())
         return list(dict.fromkeys(kernel for kernels in found for kernel in kernels))
@@ -246,7 +256,7 @@ def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None) ->
 def describe_failure(error: Exception) -> str:
     """Class and text of an error, and the user's line where it was raised while a module was imported; what compiling
     raises has its lines itself."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
     place = ""
     if any(frame.filename.startswith("<frozen importlib") for frame in frames):
         users = [frame for frame in frames if not frame.filename.startswith(_FILES_OF_IMPORTING)]

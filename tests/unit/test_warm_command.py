@@ -84,6 +84,16 @@ def test_a_module_without_signatures_is_told(act: Act, tmp_path: Path, line: str
 
 
 @pytest.mark.parametrize("line", ["warm", "cache verify"])
+def test_a_module_that_ends_the_process_is_told(act: Act, tmp_path: Path, line: str) -> None:
+    """With status 0, as a script without `if __name__ == "__main__"` may do, it would look like success."""
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit(0)\n")
+    status, output = act(f"{line} ends kernels")
+    assert status == 1
+    assert f"ends: {tmp_path / 'ends.py'}:2: ImportError: ends calls sys.exit(0) while it is imported\n" in output
+    assert "kernels: 1 compiled" in output or "0 found, 1 missing" in output
+
+
+@pytest.mark.parametrize("line", ["warm", "cache verify"])
 @pytest.mark.parametrize(
     ("name", "message"),
     [
