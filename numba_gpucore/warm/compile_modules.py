@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -161,10 +162,19 @@ def _end_processes(processes: Sequence[BaseProcess]) -> None:
 
 
 def _prepare_process() -> None:
-    """Leave it to the first process to tell of Ctrl-C, which reaches all, and of what the cache does not take."""
+    """Leave it to the first process to tell of Ctrl-C, which reaches all, and of what the cache does not take; and end
+    with it where it is killed, since a pool's processes would wait for its next task for ever."""
     warnings.simplefilter("ignore", CacheWarning)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: sys.exit(1))
+    threading.Thread(target=_end_with_first_process, daemon=True).start()
+
+
+def _end_with_first_process() -> None:
+    first = multiprocessing.parent_process()
+    if first is not None:
+        first.join()
+        os._exit(1)
 
 
 def import_users_module(name: str) -> ModuleType:
