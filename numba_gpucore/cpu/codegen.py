@@ -9,7 +9,6 @@ import re
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.errors import ToolchainError
-from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
@@ -21,7 +20,7 @@ from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.program import ProgramBuilder, optimization_level
 from numba_gpucore.cpu.shape import ProgramShape, choose_shape
 
-_ATOMIC = late_pattern(r"\b(?:atomicrmw|cmpxchg)\b")
+_ATOMICS = ("= atomicrmw ", "= cmpxchg ")
 #: A variable that says so: after `legalize` the module holds the mailbox's atomics too.
 _ATOMICS_MARK = "gpu.uses_atomics"
 
@@ -38,7 +37,7 @@ class CpuCodegen:
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
         builder = ProgramBuilder.of(module, job)
-        uses_atomics = bool(_ATOMIC.search(builder.kernel))
+        uses_atomics = any(instruction in builder.kernel for instruction in _ATOMICS)
         shape = choose_shape(job, uses_atomics)
         program = _build_coroutine(builder, shape) if shape.is_coroutine else build_flat(builder, shape)
         builder.link_half_conversions(program)

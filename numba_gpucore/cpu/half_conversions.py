@@ -6,15 +6,17 @@ kernel. Which it calls where is tested in tests/unit/test_half_conversions.py, f
 
 from __future__ import annotations
 
-from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.cpu.arch import converts_doubles_to_halves, converts_halves
 
-#: LLVM computes fma of halves in doubles, whose product of two halves is exact.
-_DOUBLE = late_pattern(r"\bdouble\b|@llvm\.(?:fma|fmuladd)\.")
+#: What rounds float64 to halves mentions one of these: LLVM computes fma of halves in doubles, in which the product of
+#: two halves is exact.
+_DOUBLES = ("double", "@llvm.fma.", "@llvm.fmuladd.")
 
 
 def half_files(text: str, arch: str) -> tuple[str, ...]:
-    """The files ir/<name>.ll to link to a program with halves, in LLVM assembly."""
+    """The files ir/<name>.ll to link to a program in LLVM assembly."""
+    if "half" not in text:
+        return ()
     files = () if converts_halves(arch) else ("half_float",)
-    needs_double = _DOUBLE.search(text) and not converts_doubles_to_halves(arch)
+    needs_double = any(word in text for word in _DOUBLES) and not converts_doubles_to_halves(arch)
     return (*files, "half_double") if needs_double else files

@@ -4,13 +4,11 @@ coroutine_program, which take them in the order that their programs need.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
 import llvmlite.binding as llvm
 
-from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.module_text import make_internal
@@ -27,51 +25,48 @@ from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.recursion import recursive_functions
 from numba_gpucore.cpu.shape import ProgramShape
 
-_HALF = late_pattern(r"\bhalf\b")
 #: What a kernel's code calls of ir/work.ll and ir/coroutine_blocks.ll.
 _OUTER_SYMBOLS = frozenset({NATIVE_ENTRY, "gpu.report", "gpu.ended", "gpu.allocate_frame", "gpu.free_frame"})
 
 
 @dataclass(frozen=True)
 class ProgramBuilder:
-    """Builds programs of one kernel. `kernel`: its device IR as text; `params`: the LLVM types of the entry's
-    parameters after the context."""
+    """Builds programs of one kernel. `kernel`: its device IR as text, with the entry as KERNEL_SYMBOL; `params`: the
+    LLVM types of the entry's parameters after the context."""
 
     kernel: str
     params: tuple[str, ...]
     job: Job
+    machine: llvm.TargetMachine
 
     @classmethod
     def of(cls, module: llvm.ModuleRef, job: Job) -> ProgramBuilder:
         """For the device IR in a module, which is changed."""
+        machine = make_target_machine(job.request.arch, optimization_level(job))
         if optimization_level(job) > 0:
-            _promote_variables(module, job)
-        arguments = module.get_function(job.entry).arguments
-        return cls(str(module), tuple(str(argument.type) for argument in arguments)[1:], job)
+            _promote_variables(module, machine)
+        entry = module.get_function(job.entry)
+        entry.name = KERNEL_SYMBOL
+        return cls(str(module), tuple(str(argument.type) for argument in entry.arguments)[1:], job, machine)
 
     @property
     def level(self) -> int:
         return optimization_level(self.job)
 
     @cached_property
-    def machine(self) -> llvm.TargetMachine:
-        return make_target_machine(self.job.request.arch, self.level)
-
-    @cached_property
     def recursive(self) -> frozenset[str]:
         """Device functions that call themselves."""
         if not self.job.has_recursion:
             return frozenset()
-        return recursive_functions(self.kernel, self.job.entry, self.job)
+        return recursive_functions(self.kernel, KERNEL_SYMBOL, self.job)
 
     def link(self, shape: ProgramShape, visible: frozenset[str]) -> llvm.ModuleRef:
         """The kernel, with definitions of all that it calls, inlined into the `visible` functions.
 
         Raises UnsupportedKernelError for barriers inside recursive functions.
         """
-        kernel = re.sub(rf"@{re.escape(self.job.entry)}(?![\w.$])", f"@{KERNEL_SYMBOL}", self.kernel)
         # linking has verified the kernel
-        return self._inline(self._join([kernel, *definition_texts(self.job, shape, self.params)], visible))
+        return self._inline(self._join([self.kernel, *definition_texts(self.job, shape, self.params)], visible))
 
     def finish(self, program: llvm.ModuleRef, shape: ProgramShape) -> llvm.ModuleRef:
         """Add what takes blocks and runs them. The object exports the native entry under the kernel's own symbol."""
@@ -87,7 +82,7 @@ class ProgramBuilder:
 
     def link_half_conversions(self, program: llvm.ModuleRef) -> None:
         """Add what LLVM's code generator will call for halves. Last: nothing calls it before, so it would go."""
-        if _HALF.search(self.kernel):
+        if "half" in self.kernel:
             from numba_gpucore.cpu.half_conversions import half_files  # noqa: PLC0415  0.3 ms, for kernels with halves
 
             for name in half_files(str(program), self.job.request.arch):
@@ -142,13 +137,12 @@ class ProgramBuilder:
         return llvm.create_pass_builder(self.machine, tuning)
 
 
-def _promote_variables(module: llvm.ModuleRef, job: Job) -> None:
+def _promote_variables(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     """Take variables out of memory in each function alone. Those that inlining still finds get marks of their lifetime
     at each return, which take the optimiser a third to a half of its time."""
     promoter = llvm.create_new_module_pass_manager()
     promoter.add_sroa_pass()
     promoter.add_instruction_combine_pass()
-    machine = make_target_machine(job.request.arch, optimization_level(job))
     promoter.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
 
 
