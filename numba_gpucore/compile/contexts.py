@@ -46,6 +46,7 @@ from numba_gpucore.compile.numba_api import (
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
 from numba_gpucore.compile.remembered_calls import RememberedCalls
 from numba_gpucore.compile.stored_calls import StoredCalls
+from numba_gpucore.compile.type_sizes import size_and_alignment
 from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
 from numba_gpucore.compile.typing.mixed_integers import are_mixed, word_of
@@ -163,6 +164,14 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
 
     def codegen(self):
         return self._internal_codegen
+
+    def get_abi_sizeof(self, ty):
+        known = size_and_alignment(ty)
+        return super().get_abi_sizeof(ty) if known is None else known[0]
+
+    def get_abi_alignment(self, ty):
+        known = size_and_alignment(ty)
+        return super().get_abi_alignment(ty) if known is None else known[1]
 
     @cached_property
     def target_data(self):

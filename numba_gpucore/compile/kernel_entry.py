@@ -22,11 +22,13 @@ from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.params import ParamSlot, is_by_address
 from numba_gpucore.compile.entry_lines import mark_lines
 from numba_gpucore.compile.llvm_calls import POINTER
+from numba_gpucore.compile.lower.array_items import make_array_value
 from numba_gpucore.compile.numba_api import cgutils, types
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.weak_numbers import strengthen
 
 I64 = ir.IntType(64)
+NULL = ir.Constant(POINTER, None)
 #: With it LLVM proves of most indices that they neither overflow nor are negative. No memory holds 2**62 items.
 #: llvmlite has no such attribute; it writes any name out as it is. Source: LLVM Language Reference, "range".
 _EXTENT_RANGE = f"range(i64 0, {1 << 62})"
@@ -127,17 +129,8 @@ class _ValueReader:
             strides = [next(self._params) for _ in range(type_.ndim)]
         else:
             strides = self._contiguous_strides(shape, item_nbytes, type_.layout)
-        array = context.make_array(numba_type)(context, builder)
-        context.populate_array(
-            array,
-            data=builder.bitcast(address, array.data.type),
-            shape=shape,
-            strides=strides,
-            itemsize=I64(item_nbytes),
-            meminfo=None,
-            parent=None,
-        )
-        return array._getvalue()
+        data = builder.bitcast(address, context.get_data_type(numba_type.dtype).as_pointer())
+        return make_array_value(context, builder, numba_type, data, shape, strides, I64(item_nbytes), NULL, NULL)
 
     def _contiguous_strides(self, shape: list[ir.Value], item_nbytes: int, layout: str) -> list[ir.Value]:
         order = range(len(shape)) if layout == "F" else reversed(range(len(shape)))

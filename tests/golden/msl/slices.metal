@@ -80,7 +80,7 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
             ulong v_14 = ulong(min(v_12, 0L)) + v_13;
             bool v_15 = v_14 < (v_8 ? (ulong)args.x + 8UL + ulong(max(v_10, 0L)) : v_11) && v_11 < (v_8 ? v_13 + 8UL + ulong(max(v_12, 0L)) : v_14);
             bool v_16 = (ulong)(args.out + long(v_2)) > (ulong)args.x && v_15;
-            if (v_7 > 1L && !v_5 && v_15) {
+            if (v_15 && !(v_5 || v_7 < 2L)) {
                 v_21 = 3;
             } else {
                 if (v_8) {
