@@ -35,15 +35,17 @@ def version_of(package: str) -> str:
 
 def _versions_beside(folder: str, package: str) -> list[str]:
     prefix = package.lower() + "-"
+    names = metadata_folders(folder)
+    return [name[len(prefix) : -len(_INFO_SUFFIX)] for name in names if name.lower().startswith(prefix)]
+
+
+@cache
+def metadata_folders(folder: str) -> list[str]:
+    """Names of the metadata folders beside packages; kept, since the packages of a key lie in one folder."""
     try:
-        names = os.listdir(folder)
+        return [name for name in os.listdir(folder) if name.endswith(_INFO_SUFFIX)]
     except OSError:
         return []
-    return [
-        name[len(prefix) : -len(_INFO_SUFFIX)]
-        for name in names
-        if name.lower().startswith(prefix) and name.endswith(_INFO_SUFFIX)
-    ]
 
 
 def _version_from_metadata(package: str) -> str:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from numba_gpucore.base.versions import NOT_INSTALLED, version_of
+from numba_gpucore.base.versions import NOT_INSTALLED, metadata_folders, version_of
 
 
 @pytest.fixture(autouse=True)
 def _forget_versions() -> None:
     version_of.cache_clear()
+    metadata_folders.cache_clear()
 
 
 @pytest.mark.parametrize("package", ["numpy", "numba", "llvmlite"])
