@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.module_text import split_module, symbol_of
 
-#: What follows a function's parameters in LLVM's own text: a group of attributes, then what must stand behind these.
-_TAIL = late_pattern(r"(?P<group> #\d+)?(?: align \d+)?(?: personality [^!{\n]*)?(?: !\w+ !\d+)* \{$")
+#: How words start that stand behind a function's own attributes; "#" is a group of these.
+#: Source: LLVM Language Reference Manual, "Functions".
+_AFTER_ATTRIBUTES = (
+    "#", "section", "partition", "comdat", "align", "gc", "prefix", "prologue", "personality", "!", "{",
+)  # fmt: skip
 #: What a variable may say of itself before "constant" or "global".
 _VISIBILITY = ("dso_local ", "hidden ", "local_unnamed_addr ", "unnamed_addr ")
 #: What the builder of a program says of every module.
@@ -29,7 +31,7 @@ def join_texts(texts: Iterable[str], visible: frozenset[str], recursive: frozens
     pieces = [piece for text in texts for piece in split_module(text)]
     known = {symbol_of(piece) for piece in pieces if _defines(piece)}
     fixed_groups = {
-        piece.removeprefix("attributes").partition(" = ")[0]
+        piece.removeprefix("attributes ").partition(" = ")[0]
         for piece in pieces
         if piece.startswith("attributes ") and " noinline " in piece
     }
@@ -65,11 +67,13 @@ def _seal_head(line: str, recursive: frozenset[str], fixed_groups: set[str]) -> 
     if linkage.startswith("weak"):
         return line
     start = "define " if linkage in ("internal", "private") else "define internal "
-    tail = _TAIL.search(line, line.rindex(")"))
-    if tail is None or " alwaysinline" in line or " noinline" in line or tail["group"] in fixed_groups:
+    params_end = line.rindex(")") + 1
+    words = line[params_end:].split()
+    place = next(place for place, word in enumerate(words) if word.startswith(_AFTER_ATTRIBUTES))
+    if " alwaysinline" in line or " noinline" in line or words[place] in fixed_groups:
         return start + line[len("define ") :]
-    mark = " noinline" if symbol_of(line) in recursive else " alwaysinline"
-    return start + line[len("define ") : tail.start()] + mark + tail.group()
+    words.insert(place, "noinline" if symbol_of(line) in recursive else "alwaysinline")
+    return f"{start}{line[len('define ') : params_end]} {' '.join(words)}"
 
 
 def _seal_variable(line: str) -> str:

@@ -29,6 +29,9 @@ define i32 @plain(ptr %c) #0 align 16 {
 define i32 @"quoted $name"(ptr %c) local_unnamed_addr #1 {
   ret i32 2
 }
+define i32 @placed(ptr %c) unnamed_addr #0 section "some place" align 16 personality ptr @plain !note !0 {
+  ret i32 5
+}
 define i32 @calls_itself(ptr %c) {
   %r = call i32 @calls_itself(ptr %c)
   ret i32 %r
@@ -81,7 +84,7 @@ def test_each_hidden_function_is_inlined_but_where_it_says_otherwise(joined: llv
     }
     inlined, kept = {b"alwaysinline"}, {b"noinline"}
     assert marks == {
-        "entry": set(), "plain": inlined, "quoted $name": kept, "calls_itself": kept, "weak": set(),
+        "entry": set(), "plain": inlined, "placed": inlined, "quoted $name": kept, "calls_itself": kept, "weak": set(),
         "defined_in_second": inlined, "own": inlined, "unknown": set(),
     }  # fmt: skip
 
