@@ -30,3 +30,36 @@ def test_streams_take_work_until_the_end(run_python, tmp_path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     assert run_python(program).stdout == "[3. 3. 3. 3.] [4. 4. 4. 4.]\n"
+
+
+FIRST_WORK = """
+import atexit, sys
+import numpy as np
+import numba_metal as gpu
+
+@gpu.jit
+def add(x, n):
+    if n > 100:
+        raise ValueError("large")
+    x[gpu.grid(1)] += n
+
+array = gpu.to_device(np.zeros(4, np.float32))
+assert not {"concurrent.futures", "numba_gpucore.launch.raising"} & sys.modules.keys()
+
+@atexit.register
+def finish():
+    stream = gpu.stream()
+    add[1, 4, stream](array, 2)
+    print(array.copy_to_host(stream=stream))
+    try:
+        add[1, 4, stream](array, 300)
+        stream.synchronize()
+    except ValueError as error:
+        print(str(error).splitlines()[0])
+"""
+
+
+def test_what_streams_and_exceptions_need_is_loaded_at_the_end_too(run_python, tmp_path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(FIRST_WORK)
+    assert run_python(program).stdout == "[2. 2. 2. 2.]\nlarge\n"
