@@ -57,10 +57,16 @@ from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 if TYPE_CHECKING:
     from numba_gpucore.compile.descriptor import DeviceDescriptor
 
-#: Classes whose subclasses Numba knows by rules of their own.
-_CLASSES_WITH_RULES = (BaseException, tuple, np.generic, types.Type)
-#: How Numba finds the type of other values that have no such rule.
-_TYPE_OF_OTHERS = typeof_impl.dispatch(object)
+#: Classes whose subclasses Numba knows by rules of their own, as it does those of its types.
+_CLASSES_WITH_RULES = (BaseException, tuple, np.generic)
+
+
+def _has_rule(cls: type) -> bool:
+    """Whether Numba knows the values of a class by a rule of their own.
+
+    As `typeof_impl.dispatch` answers, which asks every abstract base class among hundreds (1 ms for a first kernel).
+    """
+    return any(base in typeof_impl.registry for base in cls.__mro__[:-1])
 
 
 class DeviceTypingContext(
@@ -106,9 +112,9 @@ class DeviceTypingContext(
         with Numba 0.68 and cffi 2).
         """
         if isinstance(val, type):
-            is_plain = not issubclass(val, _CLASSES_WITH_RULES)
+            is_plain = not issubclass(val, _CLASSES_WITH_RULES) and not isinstance(val, type(types.Type))
         else:
-            is_plain = typeof_impl.dispatch(type(val)) is _TYPE_OF_OTHERS and not hasattr(val, "_numba_type_")
+            is_plain = not _has_rule(type(val)) and not hasattr(val, "_numba_type_")
         return self.find_global(val) if is_plain else None
 
 
