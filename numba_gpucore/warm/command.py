@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from numba_gpucore.base.errors import CacheWarning, GpuError
 from numba_gpucore.base.settings import Settings, usable_cores
@@ -79,34 +80,24 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
         prog=f"python -m {program}",
         description=(import_module(program).__doc__ or "").partition("\n")[0],
         epilog=f"Environment: {target.device_variable} (auto, {', '.join(target.backends)}) chooses the device; "
-        "NUMBA_CACHE_DIR is the folder of compiled kernels, which are kept without `cache=True` where it is set.",
+        "NUMBA_CACHE_DIR is the folder of compiled kernels, which are kept without `cache=True` where it is set. "
+        "Exit status: 0; 1 where something is wrong; 2 for wrong usage.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    selftest = commands.add_parser("selftest", help="run kernels on this machine's device and compare with NumPy")
+    selftest = _add(commands, "selftest", "run kernels on this machine's device and compare with NumPy")
     selftest.add_argument("--cases", default=DEFAULT_CASES, metavar="MODULE", help="a module with all_cases()")
     report = Path(f"{program}_selftest.json")
     selftest.add_argument("--json", type=Path, default=report, metavar="FILE", help=f"where details go, else {report}")
     selftest.set_defaults(run=lambda _cache, options: run_selftest(program, options.cases, options.json))
     # command_line has taken it: what follows belongs to another program.
-    commands.add_parser("run", help="run a numba.cuda program, unmodified, on this package")
-    actions = commands.add_parser("cache", help="look after compiled kernels on disk").add_subparsers(
-        required=True, metavar="ACTION"
+    _add(commands, "run", "run a numba.cuda program, unmodified, on this package")
+    _add_cache_actions(_add(commands, "cache", "look after compiled kernels on disk"))
+    warm = _add(
+        commands,
+        "warm",
+        "compile kernels into the cache: declared signatures and lists `warm=[…]`",
+        "What is there already is left alone. The exit status is 1 where something cannot be compiled or kept.",
     )
-    list_ = actions.add_parser("list", help="show what is in it")
-    list_.add_argument("packages", nargs="*", metavar="PACKAGE", help="show what this package ships instead")
-    list_.set_defaults(run=_list)
-    actions.add_parser("clear", help="delete all that is in it").set_defaults(run=_clear)
-    verify = actions.add_parser("verify", help="exit with 1 if a signature that `warm` compiles is not in the cache")
-    verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]", type=_module_or_kernel)
-    _add_arch(verify, "look for")
-    verify.set_defaults(run=_verify)
-    export = actions.add_parser("export", help="write all that is in it into a tar file")
-    export.add_argument("file", type=Path, metavar="FILE")
-    export.set_defaults(run=_export)
-    import_ = actions.add_parser("import", help="take what is in a tar file that `export` wrote")
-    import_.add_argument("file", type=Path, metavar="FILE")
-    import_.set_defaults(run=_import)
-    warm = commands.add_parser("warm", help="compile kernels into the cache: declared signatures and lists `warm=[…]`")
     warm.add_argument(
         "modules",
         nargs="*",
@@ -118,6 +109,41 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     warm.add_argument("--jobs", type=_job_count, default=usable_cores(), metavar="N", help="processes at a time")
     warm.set_defaults(run=_warm, program=program)
     return parser
+
+
+def _add_cache_actions(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    list_ = _add(actions, "list", "show what is in it")
+    list_.add_argument("packages", nargs="*", metavar="PACKAGE", help="show what this package ships instead")
+    list_.set_defaults(run=_list)
+    _add(actions, "clear", "delete all that is in it").set_defaults(run=_clear)
+    verify = _add(
+        actions,
+        "verify",
+        "exit with 1 if a signature that `warm` compiles is not in the cache",
+        "Nothing is compiled.",
+    )
+    verify.add_argument("modules", nargs="+", metavar="MODULE[:KERNEL]", type=_module_or_kernel)
+    _add_arch(verify, "look for")
+    verify.set_defaults(run=_verify)
+    export = _add(actions, "export", "write all that is in it into a tar file")
+    export.add_argument("file", type=Path, metavar="FILE")
+    export.set_defaults(run=_export)
+    import_ = _add(
+        actions,
+        "import",
+        "take what is in a tar file that `export` wrote",
+        "It is machine code, so take files only from those whose programs you would run.",
+    )
+    import_.add_argument("file", type=Path, metavar="FILE")
+    import_.set_defaults(run=_import)
+
+
+def _add(commands: Any, name: str, what: str, more: str = "") -> argparse.ArgumentParser:
+    """A command, which tells in its own help too what it does."""
+    description = f"{what[0].upper()}{what[1:]}. {more}".strip()
+    added: argparse.ArgumentParser = commands.add_parser(name, help=what, description=description)
+    return added
 
 
 def _add_arch(parser: argparse.ArgumentParser, verb: str) -> None:

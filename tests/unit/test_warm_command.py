@@ -27,6 +27,26 @@ def test_help_tells_what_the_package_is_and_what_the_environment_chooses(package
     assert "Numba kernels on" in text and f"{package.upper()}_DEVICE (auto, " in text and "NUMBA_CACHE_DIR" in text
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("selftest", "Run kernels on this machine's device and compare with NumPy."),
+        ("run", "Run a numba.cuda program, unmodified, on this package."),
+        ("cache", "Look after compiled kernels on disk."),
+        ("cache list", "Show what is in it."),
+        ("cache clear", "Delete all that is in it."),
+        ("cache verify", "Exit with 1 if a signature that `warm` compiles is not in the cache. Nothing is compiled."),
+        ("cache export", "Write all that is in it into a tar file."),
+        ("cache import", "Take what is in a tar file that `export` wrote. It is machine code,"),
+        ("warm", "Compile kernels into the cache: declared signatures and lists `warm=[…]`. What is there already is"),
+    ],
+)
+def test_each_command_tells_what_it_does(line: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main("numba_metal", [*line.split(), "--help"])
+    assert what in " ".join(capsys.readouterr().out.split())
+
+
 def test_warm_compiles_declared_signatures_once(command: Command, act: Act, tmp_path: Path) -> None:
     (tmp_path / "more.py").write_text((tmp_path / "kernels.py").read_text().replace("*=", "+="))
     child = command("-m", "numba_metal", "warm", "kernels", "more", "--jobs", "2")
