@@ -21,13 +21,13 @@ _LOAD = late_pattern(r"^  %[\w.]+ = load ([^,]+), ptr (%[\w.]+)(?:,|$)")
 _STORE = late_pattern(r"^  store ([^,]+?) (\S+), ptr (%[\w.]+)(?:,|$)")
 _SCALAR_NBYTES = {"half": 2, "float": 4, "double": 8, "ptr": 8}
 _VECTOR = late_pattern(r"^[<\[](\d+) x (\S+)[>\]]$")
-_ALIGNED_LOCAL = late_pattern(r"^(  \S+ = alloca [^\n]*?, align )(\d+)", re.MULTILINE)
+_ALIGNMENT = late_pattern(r" align (\d+)")
 
 
 def limit_alignment(text: str, align_nbytes: int) -> str:
-    """Device IR whose local arrays are aligned to `align_nbytes` at most, as frames are: LLVM's accesses fail where a
-    frame promises more than it keeps."""
-    return _ALIGNED_LOCAL.sub(lambda found: f"{found[1]}{min(int(found[2]), align_nbytes)}", text)
+    """Device IR whose local arrays are aligned to `align_nbytes` at most, as frames are, and all accesses, which know
+    it from them: LLVM's accesses fail where a frame promises more than it keeps."""
+    return _ALIGNMENT.sub(lambda found: f" align {min(int(found[1]), align_nbytes)}", text)
 
 
 def frame_size(text: str) -> int | None:
