@@ -23,6 +23,8 @@ NEEDLESS = (
     "numba.experimental.jitclass.base",  # part of Numba's CPU target
     "numba_gpucore.compile.explain",  # for errors
     "numba_gpucore.compile.libdevice_counterparts",
+    "numba_gpucore.runtime.checked_math",  # for debug=True
+    "numba.misc.quicksort",
     "numba_gpucore.compile.promises",  # for static_assert
     "numba_gpucore.launch.raising",
     "numba_gpucore.cpu.coroutine_program",  # for kernels with barriers

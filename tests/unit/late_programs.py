@@ -81,10 +81,6 @@ def negates(x, y, out):
     out[:] = -x
 
 
-def compares(x, y, out):
-    out[:] = (x > y) & (x != 2)
-
-
 def looks_for_items(x, y, out):
     function = operator.contains  # looked up before its templates for arrays are there
     out[0] = x.sum() + (1 if 3 in (1, 2) else 2)
@@ -111,16 +107,8 @@ def ufuncs_of_numbers(x, y, out):
     out[0] = np.sin(x[0]) + np.fmax(x[1], 1) + ufunc(x[0], y[0]) + np.ldexp(x[0], 2)
 
 
-def ufuncs_into_arrays(x, y, out):
-    np.add(x, y, out)
-
-
 def methods(x, y, out):
     out[0] = x.max() + x.mean() + x.argmax()
-
-
-def functions(x, y, out):
-    out[0] = np.min(y) + np.prod(x) + np.any(x) + np.dot(x, y)
 
 
 def declined_by_ours(x, y, out):
@@ -151,10 +139,6 @@ def joined_texts(x, y, out):
     out[0] = len(mode + str(3))
 
 
-def lists(x, y, out):
-    out[0] = sum([value + 1 for value in x])
-
-
 def unknown_names(x, y, out):
     out[0] = x.nothing + np.fft.fft(x)[0] + undecorated(x[0]) + (x << "text")[0]
 
@@ -165,13 +149,12 @@ def random_numbers(x, y, out):
 
 FLOATS, HALVES, DATES = types.float32[::1], types.float16[::1], types.NPDatetime("ns")[::1]
 OTHER_TYPES: dict[Callable[..., None], tuple[types.Type, ...]] = {
-    compares: (FLOATS, FLOATS, types.boolean[::1]),
     dates: (DATES, DATES, types.NPTimedelta("ns")[::1]),
 }
 KERNELS = (
-    adds, adds_in_place, negates, compares, looks_for_items, in_a_registered_function, in_other_functions,
-    asks_type_inference, asks_for_attributes, ufuncs_of_numbers, ufuncs_into_arrays, methods, functions,
-    declined_by_ours, dtypes_are_equal, complex_numbers, dates, texts, joined_texts, lists, unknown_names,
+    adds, adds_in_place, negates, looks_for_items, in_a_registered_function, in_other_functions,
+    asks_type_inference, asks_for_attributes, ufuncs_of_numbers, methods,
+    declined_by_ours, dtypes_are_equal, complex_numbers, dates, texts, joined_texts, unknown_names,
     random_numbers,
 )  # fmt: skip
 OF_HALVES = (adds, ufuncs_of_numbers)

@@ -28,10 +28,8 @@ LOADED = {
             "adds",
             "adds_in_place",
             "negates",
-            "compares",
             "in_a_registered_function",
             "ufuncs_of_numbers",
-            "ufuncs_into_arrays",
             "adds of halves",
             "asks_type_inference",
         )

@@ -10,7 +10,6 @@ import math
 from numba_gpucore.compile.call_chains import is_library_file
 from numba_gpucore.compile.ir_questions import assignments_of
 from numba_gpucore.compile.numba_api import FunctionPass, consts, ir, register_pass
-from numba_gpucore.runtime.checked_math import CHECKED
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -25,6 +24,8 @@ class CheckDomains(FunctionPass):
     def run_pass(self, state):
         if state.flags.error_model != "python" or is_library_file(state.func_ir.loc.filename):
             return False
+        from numba_gpucore.runtime.checked_math import CHECKED  # noqa: PLC0415 - 0.7 ms, and for debug=True only
+
         changed = False
         for statement in assignments_of(state.func_ir):
             checked = CHECKED.get(_math_function(statement.value, state.func_ir))
