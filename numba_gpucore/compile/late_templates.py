@@ -25,7 +25,8 @@ class LateTemplates(typing.BaseContext):
         super().init()
         self._noted_functions: defaultdict[Any, list[type]] = defaultdict(list)
         self._noted_attributes: defaultdict[Any, list[type]] = defaultdict(list)
-        self._noted_globals: defaultdict[Any, list[Any]] = defaultdict(list)
+        #: Each beside the value itself: Numba keeps it as long as that lives, and not as long as another that is equal.
+        self._noted_globals: defaultdict[Any, list[tuple[Any, Any]]] = defaultdict(list)
 
     def install_registry(self, registry):
         loader = self._registries.get(registry)
@@ -36,7 +37,7 @@ class LateTemplates(typing.BaseContext):
         for template in loader.new_registrations("attributes"):
             self._noted_attributes[template.key].append(template)
         for value, type_ in loader.new_registrations("globals"):
-            self._noted_globals[value].append(type_)
+            self._noted_globals[value].append((value, type_))
 
     # -- what Numba asks
 
@@ -94,11 +95,13 @@ class LateTemplates(typing.BaseContext):
             return
         if noted is None:
             return
-        known = super()._lookup_global(value)
+        registered = noted[0][0]
+        meanings = [type_ for _value, type_ in noted]
+        known = super()._lookup_global(registered)
         if known is not None:
-            noted.insert(0, known)
-            super()._remove_global(value)
-        self._insert_global(value, reduce(_augment, noted))
+            meanings.insert(0, known)
+            super()._remove_global(registered)
+        self._insert_global(registered, reduce(_augment, meanings))
 
 
 def _augment(known: Any, other: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import operator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from numba.core.typing import BaseContext
 from numba.core.typing.templates import AbstractTemplate, Registry
 
 import numba_ptxplus
+from numba_gpucore import dtypes
 from numba_gpucore.compile.contexts import DeviceTypingContext
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.late_features import LATE_FEATURES, load_features
@@ -74,6 +76,15 @@ def test_a_value_that_is_registered_again_later_keeps_what_it_was(contexts) -> N
     context.install_registry(registry)
     later = context._lookup_global(operator.add).templates
     assert later[:-1] == known and issubclass(later[-1], AddNothing)
+
+
+def test_a_value_keeps_what_it_was_when_an_equal_one_that_was_asked_for_is_gone(contexts) -> None:
+    context, _eager = contexts
+    passing = dtypes.DType("float32")
+    assert passing == dtypes.float32 and context._lookup_global(passing) is not None
+    del passing
+    gc.collect()
+    assert context._lookup_global(dtypes.float32) is not None
 
 
 def test_two_meanings_that_cannot_be_one_are_refused(contexts) -> None:
