@@ -34,9 +34,11 @@ class CompileRequest:
 
 @dataclass(frozen=True)
 class SourceCheck:
-    """A module whose `@overload`s or intrinsics took part in typing: a kernel's bytecode does not lead to them.
+    """A module whose `@overload`s, intrinsics or types took part in typing, or from which such a module imports: a
+    kernel's bytecode does not lead to them.
 
-    source_digest: of the module's file; empty if it has none, so that nobody can tell whether it changed.
+    source_digest: of the module's file; empty if it has none, so that nobody can tell whether it changed. is_version:
+    `module` is an installed package, and `source_digest` its version.
     needs_loading: where Numba is loaded, the module must be too, as its overloads are not there otherwise; not so where
     the compiler itself has loaded it, as it does with packages that extend Numba by an entry point.
     """
@@ -44,6 +46,7 @@ class SourceCheck:
     module: str
     source_digest: str
     needs_loading: bool = True
+    is_version: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterator
 from functools import cache
 from typing import Any
 
 from numba_gpucore.base.artifact import SourceCheck
 from numba_gpucore.base.source import digest_module_source
-from numba_gpucore.base.versions import VERSIONED_PACKAGES
+from numba_gpucore.base.versions import VERSIONED_PACKAGES, version_of
+from numba_gpucore.compile.module_imports import modules_behind
 from numba_gpucore.compile.numba_api import ir, types, typing
 
 #: Where a template keeps the user's function, by kind of template.
@@ -107,9 +108,11 @@ def _is_users(module: str) -> bool:
     return module != "" and module.partition(".")[0] not in _KNOWN_PACKAGES
 
 
-def check_sources(modules: Iterable[str], loaded_before: Container[str]) -> tuple[SourceCheck, ...]:
+def check_sources(modules: Collection[str], loaded_before: Container[str]) -> tuple[SourceCheck, ...]:
     """What a later hit must find unchanged, sorted by module. loaded_before: what was there before compiling."""
-    return tuple(
-        SourceCheck(module, digest_module_source(module), needs_loading=module in loaded_before)
-        for module in sorted(set(modules))
-    )
+    own = [SourceCheck(name, digest_module_source(name), needs_loading=name in loaded_before) for name in modules]
+    behind, packages = modules_behind(modules)
+    # What has no file, such as a namespace package, has nothing to read.
+    read = [SourceCheck(name, digest, needs_loading=False) for name in behind if (digest := digest_module_source(name))]
+    versions = [SourceCheck(name, version_of(name), needs_loading=False, is_version=True) for name in packages]
+    return tuple(sorted((*own, *read, *versions), key=lambda source: source.module))

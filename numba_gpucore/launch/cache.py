@@ -20,7 +20,7 @@ from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
-from numba_gpucore.base.source import digest_module_source
+from numba_gpucore.base.source import is_unchanged
 from numba_gpucore.base.warn import warn_at_users_line
 from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry, open_without_waiting
 from numba_gpucore.launch.entry_lock import LOCK_TIMEOUT_S, lock_held
@@ -98,8 +98,8 @@ class DiskCache:
         except DamagedEntry as damage:
             return self._refuse(f"{path} is ignored: {damage}")
         for source in artifact.sources:
-            if source.source_digest != digest_module_source(source.module):
-                return Lookup(None, f"module {source.module}, whose overloads it uses, has changed")
+            if not is_unchanged(source):
+                return Lookup(None, f"module {source.module}, which its overloads come from or import, has changed")
             # Without Numba no module has registered overloads; with it, those that are loaded have, perhaps others.
             if source.needs_loading and "numba.core" in sys.modules and source.module not in sys.modules:
                 return Lookup(None, f"module {source.module}, whose overloads it uses, is not loaded")
