@@ -92,12 +92,19 @@ def _modules_of(template: Any) -> Iterator[str]:
     for name in _DEFINITION_ATTRIBUTES:
         definition = getattr(template, name, None)
         if definition is not None:
-            yield definition.__module__ or ""
+            yield _module_with_source(definition)
             return
     # What `infer_global` decorates, and what `type_callable` does.
     yield from (base.__module__ for base in getattr(template, "__mro__", ()))
     for cell in getattr(getattr(template, "generic", None), "__closure__", None) or ():
         yield getattr(cell.cell_contents, "__module__", None) or ""
+
+
+def _module_with_source(function: Any) -> str:
+    """The module of a function; of one that was entered at a prompt beside a script, a name that has no source."""
+    filename = getattr(getattr(function, "__code__", None), "co_filename", "")
+    module: str = function.__module__ or ""
+    return f"{module} {filename}" if module == "__main__" and filename.startswith("<") else module
 
 
 def _class_module(type_: types.Type) -> str:

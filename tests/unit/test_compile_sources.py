@@ -237,3 +237,29 @@ def test_a_kernel_is_of_the_overloads_that_are_loaded(tmp_path, run_python):
     variables = {"NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for module, expected in (("by_2", "2.0 0"), ("by_2", "2.0 1"), ("by_3", "3.0 0")):
         assert run_python(tmp_path / "program.py", module, **variables).stdout == f"{expected}\n"
+
+
+AT_A_PROMPT = """
+import numpy as np
+import numba_ptxplus as cuda
+from numba.extending import overload
+
+def scaled(x): ...
+
+exec(compile("@overload(scaled)\\ndef _scaled(x):\\n    return lambda x: x * 2", "<stdin>", "exec"), globals())
+
+@cuda.jit(cache=True)
+def kernel(x):
+    x[0] = scaled(x[0])
+
+x = np.array([1.0])
+kernel[1, 1](x)
+print(x[0], [reason for _signature, reason in kernel.stats.unkept])
+"""
+
+
+def test_what_is_entered_beside_a_script_is_of_one_process(tmp_path, run_python):
+    """As with `python -i script.py`: the script's file does not tell of it."""
+    (tmp_path / "program.py").write_text(AT_A_PROMPT)
+    child = run_python(tmp_path / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert child.stdout == "2.0 ['it uses overloads of __main__ <stdin>, whose source cannot be found']\n"
