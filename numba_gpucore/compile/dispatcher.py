@@ -86,7 +86,7 @@ class DeviceDispatcher(Dispatcher):
                 return stored
         with self._compiling_counter:
             result = self._compiler.compile(args, return_type)
-        if key is not None and keep_implementation(store, key, result):
+        if key is not None and store.keeps and keep_implementation(store, key, result):
             self.targetdescr.kept_implementations[result.entry_point] = key
         return result
 

@@ -97,6 +97,16 @@ def test_what_is_kept_is_used(run: Run, filled: tuple[Path, list[str]]) -> None:
     assert run(folder, "use") == [RESULT, ERROR, "sum_of totals"]
 
 
+def test_nothing_is_put_together_where_nothing_is_kept(run_python: Callable[..., Any], tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    lines = PROGRAM.split("DeviceCompiler._compile_bytecode = note\n")
+    watch = "from numba_gpucore.compile import stored_overloads\nstored_overloads._merge = None  # fails if called\n"
+    program.write_text(watch.join((lines[0] + "DeviceCompiler._compile_bytecode = note\n", lines[1])))
+    own = {"NUMBA_PTXPLUS_DEVICE": "cpu", "XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": None}
+    assert run_python(program, "use", **own).stdout.splitlines()[0] == RESULT
+    assert not list((tmp_path / "numba-metal").glob("*.gpuoverload"))
+
+
 def test_other_flags_need_other_implementations(run: Run, filled: tuple[Path, list[str]]) -> None:
     """Without bounds checks, `np.max` is lowered anew."""
     folder, _lines = filled
