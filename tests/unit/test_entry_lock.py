@@ -47,7 +47,9 @@ def test_lock_of_a_process_that_was_killed_is_broken_at_once(cache, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "1 elsewhere", f"{os.getpid()} {_machine_name()}", "9" * 400 + f" {_machine_name()}"]
+    "text",
+    ["", "x", "1 elsewhere", f"{os.getpid()} {_machine_name()}", "9" * 400 + f" {_machine_name()}"],
+    ids=["empty", "no number", "another machine", "this process", "no process number"],
 )
 def test_lock_of_a_process_that_may_be_there_is_waited_for(cache, monkeypatch, text):
     Path(cache.folder).mkdir(mode=0o700)
