@@ -46,9 +46,12 @@ class _UnknownObject(Exception):
     """An object whose content cannot be told; the text names it."""
 
 
-def take_fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
-    """The fingerprint of a Python function and of all that it reaches."""
-    encoder = _Encoder()
+def take_fingerprint(py_func: Callable[..., Any], overloads: RegisteredOverloads | None = None) -> Fingerprint:
+    """The fingerprint of a Python function and of all that it reaches. overloads: what the caller keeps of them from
+    kernel to kernel, which is brought up to date."""
+    overloads = overloads or RegisteredOverloads()
+    overloads.refresh()
+    encoder = _Encoder(overloads)
     try:
         encoder.add_function(py_func)
     except _UnknownObject as unknown:
@@ -59,11 +62,11 @@ def take_fingerprint(py_func: Callable[..., Any]) -> Fingerprint:
 class _Encoder:
     """Feeds a prefix-free encoding of Python objects to a hash: a tag, a length, then the content."""
 
-    def __init__(self) -> None:
+    def __init__(self, overloads: RegisteredOverloads) -> None:
         self._hash = blake2b(digest_size=20)
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []
-        self._overloads = RegisteredOverloads()
+        self._overloads = overloads
         self.functions: list[Callable[..., Any]] = []
 
     def hexdigest(self) -> str:
@@ -175,7 +178,7 @@ class _Encoder:
         return True
 
     def _digest_alone(self, value: Any, name: str) -> bytes:
-        encoder = _Encoder()
+        encoder = _Encoder(self._overloads)
         encoder.add(value, name)
         return encoder._hash.digest()
 

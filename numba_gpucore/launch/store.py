@@ -30,6 +30,7 @@ from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import NOT_THERE, DiskCache, Lookup
 from numba_gpucore.launch.fingerprint import Fingerprint, take_fingerprint
 from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.launch.registered_overloads import RegisteredOverloads
 from numba_gpucore.launch.rewrites import registered_rewrites
 
 WARM_FOLDER = "__warm__"
@@ -69,6 +70,7 @@ class KernelStore:
             settings.cache_folder, max_nbytes=settings.cache_max_nbytes, trusted=settings.trusts_cache
         )
         self._warm: dict[str, DiskCache | None] = {}
+        self._registered = RegisteredOverloads()
         self._own_source: str | None = None
         self.keeps_overloads = False
 
@@ -119,7 +121,7 @@ class KernelStore:
         """What the layers have for a request; no key where there is an obstacle to keeping it, or no wish."""
         if request.options.cache is False:
             return Fingerprint(None), None, Lookup(None, "caching is off: the kernel says cache=False")
-        fingerprint = take_fingerprint(request.py_func)
+        fingerprint = take_fingerprint(request.py_func, self._registered)
         obstacle = obstacle_to_keeping(request, fingerprint)
         if fingerprint.digest is None or obstacle:
             return fingerprint, None, Lookup(None, f"cannot be cached: {obstacle}")

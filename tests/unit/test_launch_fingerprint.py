@@ -14,7 +14,9 @@ import pytest
 from numba import extending, njit
 from numba.extending import intrinsic
 
+from numba_gpucore.launch import registered_overloads
 from numba_gpucore.launch.fingerprint import take_fingerprint
+from numba_gpucore.launch.registered_overloads import RegisteredOverloads
 
 
 def define(source: str, name: str = "kernel", **namespace):
@@ -276,11 +278,28 @@ def _stub(x):
 )
 def test_overloads_of_what_a_kernel_mentions_count_with_their_order(kernel, register):
     """Numba asks those that were registered first first; the kernel's bytecode does not tell who has registered."""
-    digests = [take_fingerprint(kernel).digest]
+    kept = RegisteredOverloads()
+    digests = [take_fingerprint(kernel, kept).digest]
     for module in ("first", "second", "first"):
         register(_in_module(module, lambda x: None))
-        digests.append(take_fingerprint(kernel).digest)
+        digests.append(take_fingerprint(kernel, kept).digest)
+        assert take_fingerprint(kernel).digest == digests[-1]
     assert len(set(digests)) == 4 and None not in digests
+
+
+def test_registered_overloads_are_looked_through_once_for_each_change(monkeypatch):
+    """There are a thousand, and a kernel may hold a set of a thousand values."""
+    counted = []
+    monkeypatch.setattr(registered_overloads, "_users_module_of", lambda template: counted.append(template) or "")
+    kept = RegisteredOverloads()
+    kernel = define("def kernel(x): return x in {1, 2, 3}")
+    take_fingerprint(kernel, kept)
+    n_first = len(counted)
+    take_fingerprint(kernel, kept)
+    assert 0 < n_first == len(counted)
+    extending.overload_attribute(numba.types.Array, "one_more_attribute")(lambda x: None)
+    take_fingerprint(kernel, kept)
+    assert len(counted) == 2 * n_first + 1
 
 
 def test_overloads_of_numba_and_of_what_a_kernel_does_not_mention_do_not_count():
