@@ -42,11 +42,10 @@ def _take_lock(path: str, is_there: Callable[[], bool], make_folder: Callable[[]
         except FileExistsError:
             if is_there():
                 return False
-            if _is_abandoned(path):
-                with suppress(OSError):
-                    os.unlink(path)
-            else:
+            if not _is_abandoned(path):
                 time.sleep(_POLL_S)
+            elif not _delete(path):
+                return False
         except OSError:
             return False
         else:
@@ -56,10 +55,22 @@ def _take_lock(path: str, is_there: Callable[[], bool], make_folder: Callable[[]
     return False
 
 
+def _delete(path: str) -> bool:
+    """Whether it is gone: in a shared folder with the sticky bit it may be another user's."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
 def _is_abandoned(path: str) -> bool:
     """Whether a lock is of a process that died: it is old, or that process was on this machine and is no more."""
     try:
-        if time.time() - os.stat(path).st_mtime > LOCK_TIMEOUT_S:
+        # Or of a time to come, by a clock that was wrong when it was taken.
+        if abs(time.time() - os.stat(path).st_mtime) > LOCK_TIMEOUT_S:
             return True
         with open(path, opener=open_without_waiting) as file:
             process, _, machine = file.read().partition(" ")

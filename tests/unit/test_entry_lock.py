@@ -18,11 +18,13 @@ def cache(tmp_path):
     return DiskCache(str(tmp_path / "cache"))
 
 
-def test_lock_of_a_dead_process_is_broken(cache, monkeypatch):
+@pytest.mark.parametrize("time_s", [1, 1 << 32], ids=["old", "of a wrong clock"])
+def test_lock_of_another_time_is_broken(cache, monkeypatch, time_s):
+    monkeypatch.setattr(time, "sleep", None)
     Path(cache.folder).mkdir(mode=0o700)
     lock = Path(cache.folder) / (KEY.digest + ".gpulock")
-    lock.touch()
-    os.utime(lock, (1, 1))
+    lock.write_text("1 elsewhere")
+    os.utime(lock, (time_s, time_s))
     with cache.being_compiled(KEY, is_there=lambda: False):
         assert lock.exists()
     assert not lock.exists()
@@ -44,6 +46,19 @@ def test_lock_of_a_process_that_was_killed_is_broken_at_once(cache, monkeypatch)
     with cache.being_compiled(KEY, is_there=lambda: False):
         assert lock.read_text().split() == [str(os.getpid()), os.uname().nodename] != left.split()
     assert not lock.exists()
+
+
+def test_a_dead_lock_that_cannot_be_deleted_is_neither_held_nor_waited_for(cache, monkeypatch):
+    """As another user's in a shared folder with the sticky bit."""
+    monkeypatch.setattr(time, "sleep", None)
+    lock = Path(cache.folder) / (KEY.digest + ".gpulock")
+    lock.mkdir(mode=0o700, parents=True)
+    Path(cache.folder).chmod(0o700)
+    os.utime(lock, (1, 1))
+    looks = []
+    with cache.being_compiled(KEY, is_there=lambda: looks.append(1)):
+        pass
+    assert lock.exists() and len(looks) == 1
 
 
 @pytest.mark.parametrize(
