@@ -97,11 +97,7 @@ def import_entries(cache: DiskCache, path: Path) -> CarryReport:
         with tarfile.open(path, "r:") as archive:
             cache.require_writable()
             for member in archive:
-                file = archive.extractfile(member) if member.isreg() else None
-                data = b"" if file is None else file.read()
-                objection = _objection_to(member.name, data) if file is not None else "it is not a plain file"
-                if not objection:
-                    objection = _keep(cache, member.name, data)
+                objection = _import_member(cache, archive, member)
                 if not objection:
                     n_carried += 1
                 else:
@@ -111,10 +107,20 @@ def import_entries(cache: DiskCache, path: Path) -> CarryReport:
     return CarryReport(n_carried, tuple(refusals))
 
 
-def _keep(cache: DiskCache, name: str, data: bytes) -> str:
-    """Empty where the cache takes a file, else the reason why not."""
+def _import_member(cache: DiskCache, archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    """Empty where the cache takes a file of an archive, else the reason why not."""
+    # A sparse file may say that it is of any size, and is made of zeros in memory.
+    file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+    if file is None:
+        return "it is not a plain file"
+    if member.size > cache.max_nbytes:
+        return f"its {member.size} bytes are more than the folder's limit of {cache.max_nbytes} allows"
+    data = file.read()
+    objection = _objection_to(member.name, data)
+    if objection:
+        return objection
     try:
-        cache.keep(name, data)
+        cache.keep(member.name, data)
     except OSError as error:
         return f"{cache.folder} does not take it: {error.strerror or error}"
     return ""

@@ -95,6 +95,37 @@ def test_import_refuses_what_is_no_whole_entry_of_that_name(act: Act, tmp_path: 
     assert not list(tmp_path.glob("other/*")) and not (tmp_path / entry.name).exists()
 
 
+def _claim_size(archive: Path, name: str, nbytes: int, kind: bytes) -> None:
+    """An archive of a file that is said to be of a size, and of which little is there."""
+    member = tarfile.TarInfo(name)
+    member.size = 0 if kind == tarfile.GNUTYPE_SPARSE else nbytes
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[156:157] = kind
+    # The real size of a sparse file (GNU tar manual, "Basic Tar Format": oldgnu_header), in base 256.
+    header[483:495] = b"\x80" + nbytes.to_bytes(11, "big") if kind == tarfile.GNUTYPE_SPARSE else bytes(12)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    archive.write_bytes(bytes(header) + bytes(2048))
+
+
+@pytest.mark.parametrize(
+    ("kind", "objection"),
+    [
+        (tarfile.GNUTYPE_SPARSE, "refused: NAME: it is not a plain file"),
+        (tarfile.REGTYPE, "numba_metal: huge.tar is not an archive of cache entries: unexpected end of data"),
+    ],
+    ids=["sparse", "cut off"],
+)
+def test_import_reads_nothing_that_the_folder_cannot_take(
+    act: Act, tmp_path: Path, kind: bytes, objection: str
+) -> None:
+    """An archive of two KB may say that it holds four TB."""
+    name = "0" * 40 + ".gpukernel"
+    _claim_size(tmp_path / "huge.tar", name, 1 << 42, kind)
+    status, output = act("cache import huge.tar")
+    assert status == 1 and objection.replace("NAME", name) + "\n" in output
+
+
 def test_each_decision_is_explained(act: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
     first = act("import kernels")[1]
