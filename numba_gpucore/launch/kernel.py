@@ -17,7 +17,7 @@ from typing import Any
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.backend import Backend, Device, Program
-from numba_gpucore.base.errors import ArgumentError, LaunchError, SpecializedError
+from numba_gpucore.base.errors import ArgumentError, LaunchError, OptionError, SpecializedError
 from numba_gpucore.base.number_types import has_weak_literals
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.target import Target
@@ -277,8 +277,14 @@ class Kernel(KernelReports):
                 self._programs.artifact_for(session.current_device(self.platform), types)
 
     def types_to_warm(self) -> tuple[ArgTypes, ...]:
-        """Argument types to compile ahead of time: of declared signatures, else of the decorator's list `warm`."""
-        types = self._declared or tuple(map(kernel_arg_types, self._to_warm))
+        """Argument types to compile ahead of time: of declared signatures, else of the decorator's list `warm`.
+
+        Raises OptionError, and ArgumentError for a signature with another count of arguments.
+        """
+        try:
+            types = self._declared or tuple(map(kernel_arg_types, self._to_warm))
+        except OptionError as error:  # far from the decorator, whose line tells elsewhere which kernel it is
+            raise OptionError(f"the list `warm` of kernel '{self.py_func.__qualname__}': {error}") from error
         for one in types:
             self._require_count(one)
         return types

@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -34,12 +34,12 @@ from numba_gpucore.warm.compile_modules import (
     NOTHING_TO_COMPILE,
     ArchChoice,
     WarmReport,
-    archs_for,
     describe_failure,
     faults_of_archs,
     import_users_module,
     kernels_of,
     parse_task,
+    requests_of,
     run_tasks,
 )
 from numba_gpucore.warm.progress import ProgressBar
@@ -268,14 +268,13 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
         except Exception as error:  # whatever importing the user's module raises; the others go on
             faults.append(f"{task.name}: {describe_failure(error)}")
             continue
-        if not any(kernel.types_to_warm() for kernel in kernels):
-            faults.append(f"{task.name}: {NOTHING_TO_COMPILE}")
-        for kernel in kernels:
-            for miss in _look_up(kernel, choice if task.archs else None):
-                n_found += miss is None
-                n_missing += miss is not None
-                if miss is not None:
-                    print(f"miss: {task.module}:{miss}")
+        found, misses, failures = _look_up(kernels, choice if task.archs else None)
+        for miss in misses:
+            print(f"miss: {task.module}:{miss}")
+        n_found, n_missing = n_found + found, n_missing + len(misses)
+        if not (found or misses or failures or any(kernel.types_to_warm() for kernel in kernels)):
+            failures.append(NOTHING_TO_COMPILE)
+        faults += [f"{task.name}: {failure}" for failure in dict.fromkeys(failures)]
     faults += [f"no kernel can be compiled for '{arch}': {objection}" for arch, objection in choice.objections]
     for fault in faults:
         print(fault, file=sys.stderr)
@@ -283,15 +282,24 @@ def _verify(_cache: DiskCache, options: argparse.Namespace) -> int:
     return 1 if n_missing or faults else 0
 
 
-def _look_up(kernel: Kernel, choice: ArchChoice | None) -> Iterator[str | None]:
-    """For each signature and architecture, this device's without a choice: None if it is found, else which and why."""
-    session = default_session()
-    archs = archs_for(kernel, choice)
-    for types in kernel.types_to_warm():
-        for request, backend in archs.requests(kernel, types):
-            reason = session.store.reason_to_compile(request, backend)
-            signature = ", ".join(map(str, types))
-            yield reason and f"{kernel.py_func.__qualname__}({signature}) for {request.arch}: {reason}"
+def _look_up(kernels: Sequence[Kernel], choice: ArchChoice | None) -> tuple[int, list[str], list[str]]:
+    """How many signatures are found, for each architecture (this device's without a choice); which are not, and why;
+    and what is wrong with kernels of which that cannot be told."""
+    n_found, misses, failures = 0, [], []
+    for kernel in kernels:
+        try:
+            requests = requests_of(kernel, choice)
+        except Exception as error:  # whatever is wrong with its signatures or device; the others go on
+            failures.append(describe_failure(error))
+            continue
+        for types, request, backend in requests:
+            reason = default_session().store.reason_to_compile(request, backend)
+            if reason is None:
+                n_found += 1
+            else:
+                signature = ", ".join(map(str, types))
+                misses.append(f"{kernel.py_func.__qualname__}({signature}) for {request.arch}: {reason}")
+    return n_found, misses, failures
 
 
 def _export(cache: DiskCache, options: argparse.Namespace) -> int:

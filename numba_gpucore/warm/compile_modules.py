@@ -103,9 +103,15 @@ class ArchChoice:
         return tuple((arch, text) for arch, text in self._objections.items() if arch not in self.used)
 
 
-def archs_for(kernel: Kernel, choice: ArchChoice | None) -> ArchChoice:
-    """The choice; without one, the architecture of this machine's device."""
-    return ArchChoice((default_session().current_device(kernel.platform).arch,)) if choice is None else choice
+def requests_of(kernel: Kernel, choice: ArchChoice | None) -> list[tuple[ArgTypes, CompileRequest, Backend]]:
+    """What compiling each signature takes, for each architecture; without a choice, for that of this machine's device.
+
+    Raises what is wrong with signatures in the kernel's list `warm`, and DeviceError where there is no such device.
+    """
+    signatures = kernel.types_to_warm()
+    if choice is None and signatures:
+        choice = ArchChoice((default_session().current_device(kernel.platform).arch,))
+    return [(types, *one) for types in signatures for one in choice.requests(kernel, types)] if choice else []
 
 
 def faults_of_archs(reports: Sequence[WarmReport]) -> list[str]:
@@ -250,17 +256,20 @@ class _Outcome:
 def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None) -> Iterator[_Outcome]:
     """Compile what is not known, and look whether the next process would find it. choice: None for this machine's
     device."""
-    archs = archs_for(kernel, choice)
-    for types in kernel.types_to_warm():
-        for request, backend in archs.requests(kernel, types):
-            stats = CacheStats()
-            try:
-                session.store.obtain(request, backend, stats)
-                unkept = session.store.reason_to_compile(request, backend) if stats.misses else None
-                unkept = stats.unkept[0][1] if stats.unkept else unkept
-                yield _Outcome(is_known=bool(stats.hits), unkept=unkept)
-            except Exception as error:  # as above; the other signatures go on
-                yield _Outcome(failure=describe_failure(error))
+    try:
+        requests = requests_of(kernel, choice)
+    except Exception as error:  # as above; the other kernels go on
+        yield _Outcome(failure=describe_failure(error))
+        return
+    for _types, request, backend in requests:
+        stats = CacheStats()
+        try:
+            session.store.obtain(request, backend, stats)
+            unkept = session.store.reason_to_compile(request, backend) if stats.misses else None
+            unkept = stats.unkept[0][1] if stats.unkept else unkept
+            yield _Outcome(is_known=bool(stats.hits), unkept=unkept)
+        except Exception as error:  # and the other signatures
+            yield _Outcome(failure=describe_failure(error))
 
 
 def describe_failure(error: Exception) -> str:

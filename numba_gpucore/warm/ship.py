@@ -30,6 +30,7 @@ from numba_gpucore.warm.compile_modules import (
     faults_of_archs,
     kernels_of,
     parse_task,
+    requests_of,
     run_tasks,
 )
 
@@ -117,18 +118,17 @@ def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
     fingerprint = take_fingerprint(kernel.py_func)
     own_source = default_session().store.own_source()
     n_compiled = 0
-    for types in kernel.types_to_warm():
-        for request, backend in choice.requests(kernel, types):
-            obstacle = obstacle_to_keeping(request, fingerprint)
-            if fingerprint.digest is None or obstacle:
-                raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {obstacle}")
-            key = make_key(request, backend, fingerprint.digest, own_source)
-            artifact = miss.compile_kernel(request)
-            lost = [source.module for source in artifact.sources if not source.source_digest]
-            if lost:
-                raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")
-            unkept = cache.store(key.without_versions(), artifact, made_with=key.versions)
-            if unkept:
-                raise ShipError(f"kernel '{kernel.py_func.__qualname__}': {unkept}")
-            n_compiled += 1
+    for _types, request, backend in requests_of(kernel, choice):
+        obstacle = obstacle_to_keeping(request, fingerprint)
+        if fingerprint.digest is None or obstacle:
+            raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {obstacle}")
+        key = make_key(request, backend, fingerprint.digest, own_source)
+        artifact = miss.compile_kernel(request)
+        lost = [source.module for source in artifact.sources if not source.source_digest]
+        if lost:
+            raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")
+        unkept = cache.store(key.without_versions(), artifact, made_with=key.versions)
+        if unkept:
+            raise ShipError(f"kernel '{kernel.py_func.__qualname__}': {unkept}")
+        n_compiled += 1
     return n_compiled

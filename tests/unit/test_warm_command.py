@@ -94,6 +94,52 @@ def test_warm_tells_what_is_wrong_with_each_kernel_and_goes_on(act: Act, tmp_pat
         assert output.count("kernel 'also_wrong' cannot be compiled") == 1, "once for what is wrong with all signatures"
 
 
+WRONG_LISTS = """
+import os
+import numba_metal, numba_ptxplus
+
+os.environ["NUMBA_PTXPLUS_DEVICE"] = "nowhere"
+
+@numba_metal.jit(warm=["void(floot32[::1])"])
+def misspelt(x):
+    x[0] = 1
+
+@numba_metal.jit(warm=["void(float32[::1], int32)"])
+def miscounted(x):
+    x[0] = 1
+
+@numba_metal.jit(warm=["int32(float32[::1])"])
+def returns(x):
+    x[0] = 1
+
+@numba_ptxplus.jit(warm=["void(float32[::1])"])
+def of_a_device_that_is_not_there(x):
+    x[0] = 1
+
+@numba_metal.jit(warm=["void(float32[::1])"])
+def right(x):
+    x[0] = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"), [("warm", "wrong: 1 compiled, 0 known"), ("cache verify", "0 found, 1 missing")]
+)
+def test_wrong_lists_and_devices_are_all_told_and_the_rest_goes_on(
+    act: Act, tmp_path: Path, line: str, counts: str
+) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG_LISTS)
+    status, output = act(f"{line} wrong")
+    assert status == 1 and counts in output
+    for message in (
+        "OptionError: the list `warm` of kernel 'misspelt': 'void(floot32[::1])' is no signature: ",
+        "ArgumentError: kernel 'miscounted' takes 1 arguments, signature (array(float32, 1d, C), int32) has 2",
+        "OptionError: the list `warm` of kernel 'returns': a kernel must have void return type, not int32, ",
+        "OptionError: NUMBA_PTXPLUS_DEVICE must be one of auto, ",
+    ):
+        assert f"wrong: {message}" in output
+
+
 @pytest.mark.parametrize("line", ["warm", "cache verify"])
 def test_a_module_without_signatures_is_told(act: Act, tmp_path: Path, line: str) -> None:
     """Else a check in CI that looks at the wrong module passes for ever."""
@@ -240,7 +286,8 @@ def test_a_device_that_is_not_there_is_told(
     assert act("cache list")[0] == 0
     monkeypatch.setenv("NUMBA_METAL_DEVICE", "cpux")
     assert main("numba_metal", ["cache", "verify", "kernels"]) == 1
-    assert "numba_metal: NUMBA_METAL_DEVICE must be one of auto, metal, cpu, not 'cpux'" in capsys.readouterr().err
+    message = "kernels: OptionError: NUMBA_METAL_DEVICE must be one of auto, metal, cpu, not 'cpux'\n"
+    assert message in capsys.readouterr().err
 
 
 def test_architectures_are_for_the_kernels_that_know_them(act: Act, tmp_path: Path) -> None:
