@@ -184,9 +184,14 @@ class CpuDevice:
                 layout.shared_offset, layout.warps_offset, layout.threads_offset, layout.nbytes, params,
             )  # fmt: skip
             address = scratch.reserve(scratch_nbytes)
+            # Nobody has waited for an earlier launch of this stream yet: the report is not of this one.
+            is_replayed = program.loaded.replay is not None and not channel.has_report()
             work_off(program, workers, record, address, scratch_nbytes, blocks, chunk, threads)
-            if program.loaded.replay is not None and channel.has_report():
+            if is_replayed and channel.has_report():
                 self._complete_report(program, channel, record.address, address, config.block[0])
+        except KeyboardInterrupt:
+            channel.take_mailbox()  # else the next launch would raise what threads of this one threw
+            raise
         except MemoryError as error:
             raise DeviceMemoryError(f"no {scratch_nbytes} bytes for blocks to run in: {error}") from error
         finally:

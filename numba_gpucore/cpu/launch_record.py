@@ -14,6 +14,7 @@ from numba_gpucore.base.records import dataclass
 #: grid[3], block[3], dynamic shared, params, mailbox, program, blocks, chunk, next, shared, warps, threads, whole size
 LAUNCH_FORMAT = "<6I11Q"
 LAUNCH_NBYTES = struct.calcsize(LAUNCH_FORMAT)
+_CHUNK_OFFSET = struct.calcsize("<6I5Q")
 _NEXT_OFFSET = struct.calcsize("<6I6Q")
 #: Beyond every count of blocks, and far from where additions to it would overflow.
 _NO_MORE_BLOCKS = 2**62
@@ -60,7 +61,12 @@ class LaunchRecord:
         self.params_address = self.address + LAUNCH_NBYTES
         #: Write all fields in order, then the bytes of the parameter block.
         self.fill = functools.partial(packer.pack_into, self._buffer, 0)
+        self._chunk = ctypes.c_uint64.from_buffer(self._buffer, _CHUNK_OFFSET)
         self._next = ctypes.c_uint64.from_buffer(self._buffer, _NEXT_OFFSET)
+
+    def set_chunk(self, blocks: int) -> None:
+        """How many blocks a worker takes at a time from now on."""
+        self._chunk.value = blocks
 
     @property
     def next_block(self) -> int:

@@ -46,11 +46,15 @@ def work_off(
         return
     started_ns = time.perf_counter_ns()
     is_quick = program.thread_ns * threads * blocks < SOLO_NS
-    if is_quick:
-        # The guess may be wrong for these arguments: look at the clock after a part.
-        part = blocks // 8 or 1
+    if is_quick or chunk > 1:
+        # The guess may be wrong for these arguments: look at the clock after a part, of a long launch after one block.
+        part = (blocks // 8 or 1) if is_quick else 1
+        record.set_chunk(part)
         work(record.address, scratch, part)
-        is_quick = (time.perf_counter_ns() - started_ns) * blocks < SOLO_NS * part
+        part_ns = max(1, time.perf_counter_ns() - started_ns)
+        is_quick = is_quick and part_ns * blocks < SOLO_NS * part
+        chunk = _fit_chunk(chunk, part, part_ns)
+        record.set_chunk(chunk)
     alone = is_quick or workers.num_threads < 2 or (program.pace is not None and program.pace.goes_alone())
     if is_quick:
         work(record.address, scratch, ALL_BLOCKS)
@@ -93,5 +97,12 @@ def _work_in_slices(
         if is_interrupted():
             record.stop()
         now_ns = time.perf_counter_ns()
-        limit = max(chunk, min(blocks, limit * SLICE_NS // max(1, now_ns - started_ns)))
+        slice_ns = max(1, now_ns - started_ns)
+        record.set_chunk(_fit_chunk(chunk, limit, slice_ns))
+        limit = max(1, min(blocks, limit * SLICE_NS // slice_ns))
         started_ns = now_ns
+
+
+def _fit_chunk(chunk: int, blocks: int, blocks_ns: int) -> int:
+    """At most `chunk` blocks, which take no longer than a slice if `blocks` of them took `blocks_ns`."""
+    return max(1, min(chunk, blocks * SLICE_NS // blocks_ns))

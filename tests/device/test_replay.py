@@ -74,3 +74,25 @@ def test_replay_with_functions_and_special_cases(package):
     text, index, value = caught.value.args
     assert (text, index) == ("too large", 613)
     assert value == pytest.approx(12 + math.sin(144), rel=1e-6)
+
+
+def test_numbers_are_of_the_launch_that_failed_first(package):
+    """What the first launch wrote keeps its thread from failing again; the second launch fails as it did, with another
+    number."""
+
+    @package.jit
+    def kernel(x, number, repairs):
+        i = package.grid(1)
+        if x[i] == 0:
+            if repairs:
+                x[i] = 1
+            raise OwnError("zero", number)
+        x[i] += 1
+
+    stream = package.stream()
+    first, second = package.to_device(zeros(64)), package.to_device(zeros(64))
+    kernel[1, 64, stream](first, 1, True)
+    kernel[1, 64, stream](second, 2, False)
+    with pytest.raises(OwnError) as caught:
+        stream.synchronize()
+    assert caught.value.args[1] in (1, "<unknown>")

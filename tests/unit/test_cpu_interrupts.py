@@ -13,10 +13,11 @@ from types import FrameType
 import numpy as np
 import pytest
 
+from numba_gpucore.base.mailbox import read_mailbox
 from numba_gpucore.cpu.device import CpuDevice
 from numba_gpucore.cpu.work_off import SLICE_NS, chunk_blocks
 from tests.unit.cpu_programs import compile_ir, launch
-from tests.unit.test_cpu_device import ADD, ADD_TYPES
+from tests.unit.test_cpu_device import ADD, ADD_TYPES, THROW
 
 THREADS = 64
 #: About 1 ms a block, and 10 s for all.
@@ -32,6 +33,19 @@ def ctrl_c_soon() -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+
+
+@contextmanager
+def ctrl_c_when_begun(out: np.ndarray) -> Iterator[None]:
+    def interrupt() -> None:
+        while not out.any():
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt, daemon=True)
+    watcher.start()
+    yield
+    watcher.join()
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -50,6 +64,35 @@ def test_ctrl_c_ends_a_launch(workers: int) -> None:
     out[:] = 0
     launch(program, BLOCKS, THREADS, out, 1, 3, on=own)
     assert (out == 3).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("rounds_before", [0, 1])
+def test_ctrl_c_ends_a_launch_that_takes_longer_than_those_before(workers: int, rounds_before: int) -> None:
+    """A worker that took as many at a time as of blocks that are quick would go on for seconds."""
+    own = CpuDevice(0, workers)
+    program = own.load(compile_ir(ADD, ADD_TYPES).artifact)
+    rounds, out = 100 * ROUNDS, np.zeros(BLOCKS * THREADS, np.int32)
+    if rounds_before:
+        launch(program, BLOCKS, THREADS, out, 1, rounds_before, on=own)
+        out[:] = 0
+    with pytest.raises(KeyboardInterrupt), ctrl_c_when_begun(out):
+        launch(program, BLOCKS, THREADS, out, 1, rounds, on=own)
+    assert set(out) == {0, rounds}
+    assert np.count_nonzero(out) < chunk_blocks(BLOCKS, workers, 0.0) * THREADS
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_is_heard_of_threads_that_threw_before_ctrl_c(workers: int) -> None:
+    """The next launch, of whatever kernel, would seem to have failed."""
+    own = CpuDevice(0, workers)
+    program = own.load(compile_ir(ADD.replace("  ret void\n", THROW), ADD_TYPES, sites=1).artifact)
+    out = np.zeros(BLOCKS * THREADS, np.int32)
+    with pytest.raises(KeyboardInterrupt), ctrl_c_when_begun(out):
+        launch(program, BLOCKS, THREADS, out, 1, ROUNDS, on=own)
+    assert read_mailbox(own.take_mailbox()) is None
+    launch(program, 1, 1, out, 1, 1, on=own)
+    assert read_mailbox(own.take_mailbox()).count == 1
 
 
 def test_a_program_s_own_handler_does_not_end_a_launch() -> None:

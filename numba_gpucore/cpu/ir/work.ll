@@ -6,11 +6,11 @@
 declare void @gpu.run_blocks(ptr, ptr, i64, i64)
 
 ; Take blocks from the launch and run them, until none is left or `limit` blocks have been run. Any number of
-; workers may be in here for the same launch, each with its own scratch memory.
+; workers may be in here for the same launch, each with its own scratch memory. How many a worker takes at a time changes
+; meanwhile (work_off.py).
 define void @gpu.work(ptr %launch, ptr %scratch, i64 %limit) noinline optnone {
 entry:
   %chunk.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 7
-  %chunk = load i64, ptr %chunk.at
   %count.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 6
   %count = load i64, ptr %count.at
   %next.at = getelementptr %gpu.launch, ptr %launch, i32 0, i32 8
@@ -20,6 +20,7 @@ take:
   %enough = icmp uge i64 %done, %limit
   br i1 %enough, label %exit, label %claim
 claim:
+  %chunk = load atomic i64, ptr %chunk.at monotonic, align 8
   %first = atomicrmw add ptr %next.at, i64 %chunk monotonic
   %none = icmp uge i64 %first, %count
   br i1 %none, label %exit, label %run
