@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from numba_gpucore.base.source import source_path
-from numba_gpucore.base.versions import VERSIONED_PACKAGES
+from numba_gpucore.base.versions import NOT_INSTALLED, VERSIONED_PACKAGES, version_of
 
 _KNOWN_PACKAGES = VERSIONED_PACKAGES | sys.stdlib_module_names
 _FOLDERS_OF_INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -22,7 +22,8 @@ _FOLDERS_OF_INSTALLED = frozenset({"site-packages", "dist-packages"})
 def modules_behind(modules: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Modules of the user's own that `modules` import, directly or not, and what they import from: installed packages.
 
-    A module in the package of one that imports it is the user's own, wherever that package is.
+    A module in the package of one that imports it is the user's own, wherever that package is. Beside those stand the
+    `__init__.py` of installed packages whose version is not known.
     """
     pending, seen, packages = list(modules), set[str](), set[str]()
     while pending:
@@ -35,7 +36,11 @@ def modules_behind(modules: Iterable[str]) -> tuple[frozenset[str], frozenset[st
             if package in _KNOWN_PACKAGES or imported not in sys.modules:
                 continue
             if package != module.partition(".")[0] and _is_installed(imported):
-                packages.add(package)
+                if version_of(package) == NOT_INSTALLED:
+                    # Its distribution has another name, as that of `yaml` is PyYAML. Most tell their version there.
+                    seen.add(package)
+                else:
+                    packages.add(package)
             else:
                 pending.append(imported)
     return frozenset(seen.difference(modules)), frozenset(packages)

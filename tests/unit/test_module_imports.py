@@ -58,13 +58,36 @@ def test_own_modules_are_followed_and_others_are_not(folder):
 def test_installed_packages_are_named_and_only_their_own_modules_follow_them(folder, monkeypatch):
     installed = folder / "site-packages"
     write(
-        installed, {"behind_tool/__init__.py": "import behind_tool.part", "behind_tool/part.py": "import behind_user"}
+        installed,
+        {
+            "behind_tool/__init__.py": "import behind_tool.part",
+            "behind_tool/part.py": "import behind_user",
+            "behind_tool-2.0.dist-info/METADATA": "",
+        },
     )
     write(folder, {"behind_user.py": "from behind_tool import part"})
     monkeypatch.syspath_prepend(installed)
     importlib.import_module("behind_user")
     assert modules_behind(["behind_user"]) == (frozenset(), {"behind_tool"})
     assert modules_behind(["behind_tool"]) == ({"behind_tool.part", "behind_user"}, {"behind_tool"})
+
+
+def test_a_package_whose_distribution_has_another_name_is_known_by_its_init(folder, monkeypatch):
+    """Else another version of PyYAML, the distribution of `yaml`, would not be noticed."""
+    installed = folder / "site-packages"
+    write(
+        installed,
+        {
+            "behind_renamed/__init__.py": "__version__ = '1.0'",
+            "behind_renamed/part.py": "from behind_renamed import other",
+            "behind_renamed/other.py": "",
+            "PyBehindRenamed-1.0.dist-info/METADATA": "",
+        },
+    )
+    write(folder, {"behind_renaming.py": "from behind_renamed.part import other"})
+    monkeypatch.syspath_prepend(installed)
+    importlib.import_module("behind_renaming")
+    assert modules_behind(["behind_renaming"]) == ({"behind_renamed"}, frozenset())
 
 
 OVERLOADS = """
