@@ -23,6 +23,11 @@ Versions = tuple[tuple[str, str], ...]
 MAGIC = b"NUMBAGPU\x01\n"
 _LENGTH_NBYTES = 8
 _MAX_HEADER_NBYTES = 1 << 24
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("kernel_name", "entry", "backend", "arch"), str),
+    **dict.fromkeys(("launch_abi", "shared_nbytes"), int),
+}
+_KINDS_OF_SOURCE: dict[str, type] = {"module": str, "source_digest": str}
 _NOT_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -65,6 +70,10 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
         raise DamagedEntry("it belongs to another kernel (an older format, or two keys with one digest)")
     _check_code(header, code)
     try:
+        sources = tuple(SourceCheck(**source) for source in header["sources"])
+        _require_kinds(header, _KINDS)
+        for source in header["sources"]:
+            _require_kinds(source, _KINDS_OF_SOURCE)
         return Artifact(
             kernel_name=header["kernel_name"],
             entry=header["entry"],
@@ -76,11 +85,18 @@ def decode_entry(data: bytes, key: CacheKey, arg_types: tuple[ArgType, ...]) -> 
             shared_nbytes=header["shared_nbytes"],
             sites=tuple(map(site_from_json, header["sites"])),
             backend_facts=tuple((name, value) for name, value in header["backend_facts"]),
-            sources=tuple(SourceCheck(**source) for source in header["sources"]),
+            sources=sources,
             print_lines=tuple(map(print_line_from_json, header["print_lines"])),
         )
     except Exception as error:  # whatever a hostile or newer file makes of what reads it: it is none of ours
         raise DamagedEntry(f"its header lacks what it must have: {error!r}") from error
+
+
+def _require_kinds(table: dict[str, Any], kinds: dict[str, type]) -> None:
+    """Raise TypeError where a value of a table is of another kind, which would be an error far from here."""
+    for name, kind in kinds.items():
+        if type(table[name]) is not kind:
+            raise TypeError(f"{name} is no {kind.__name__}")
 
 
 def check_entry(data: bytes) -> str:
@@ -112,6 +128,8 @@ def read_header(data: bytes) -> tuple[dict[str, Any], bytes]:
         if signed["digest"] != _digest(text.encode()):
             raise DamagedEntry("its header is not what was stored")
         header = from_json(text)
+        if not isinstance(header, dict):
+            raise DamagedEntry("its header is no object of JSON")
     except DamagedEntry:
         raise
     except Exception as error:  # as above; lists in lists without end are a RecursionError

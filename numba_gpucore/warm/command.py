@@ -211,7 +211,7 @@ def _list_entry(file: CacheFile) -> int:
         versions = _versions_text(header.get("made_with", ()))
         what += f"  made with {versions}" if versions else ""
         status = 0
-    except (DamagedEntry, KeyError, TypeError, ValueError) as damage:
+    except (DamagedEntry, KeyError, TypeError, ValueError, RecursionError) as damage:
         what, status = f"{file.name} is damaged: {damage}", 1
     print(_line(file.used_s, file.nbytes, what))
     return status

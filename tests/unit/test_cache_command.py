@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import tarfile
 from collections.abc import Callable
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING
 import numba
 import pytest
 
+from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.errors import CacheWarning
 from numba_gpucore.launch.cache import DiskCache
+from numba_gpucore.launch.entry_file import MAGIC
 from numba_gpucore.launch.overload_files import OverloadFiles
 from numba_gpucore.warm.archive import read_files
 from numba_gpucore.warm.command import main
@@ -124,6 +127,33 @@ def test_import_reads_nothing_that_the_folder_cannot_take(
     _claim_size(tmp_path / "huge.tar", name, 1 << 42, kind)
     status, output = act("cache import huge.tar")
     assert status == 1 and objection.replace("NAME", name) + "\n" in output
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        [],
+        7,
+        {},
+        {"key": 7},
+        {"key": "[" * 100_000},
+        {"key": "[]"},
+        {"key": '{"kernel_name": "k", "signature": [7], "backend": "cpu", "arch": "x"}'},
+        {"key": '{"kernel_name": "k", "signature": [], "backend": "cpu", "arch": "x"}', "made_with": 7},
+        {"key": '{"kernel_name": "k", "signature": [], "backend": "cpu", "arch": "x"}', "made_with": ["numba"]},
+    ],
+    ids=lambda header: str(header)[:40],
+)
+def test_list_tells_which_entries_lack_what_they_must_have(act: Act, tmp_path: Path, header: object) -> None:
+    """They are whole: a newer version, or whoever made an archive, may have written them."""
+    text = json.dumps(header)
+    signed = json.dumps({"header": text, "digest": blake2b(text.encode(), digest_size=20).hexdigest()}).encode()
+    entry = tmp_path / "cache" / ("0" * 40 + ".gpukernel")
+    entry.parent.mkdir(mode=0o700)
+    entry.write_bytes(MAGIC + len(signed).to_bytes(8, "little") + signed)
+    status, output = act("cache list")
+    assert status == 1 and f"{entry.name} is damaged: " in output
+    assert "left out: " in act("cache export all.tar")[1]
 
 
 def test_each_decision_is_explained(act: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

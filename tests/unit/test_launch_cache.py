@@ -127,6 +127,8 @@ def _rewrite_header(data: bytes, change) -> bytes:
 
 
 GOOD = encode_entry(KEY, ARTIFACT)
+_SIGNED_LIST = json.dumps({"header": "[]", "digest": _digest(b"[]")}).encode()
+_SOURCE = {"module": "json", "source_digest": "", "is_version": True}
 DAMAGES = {
     "empty": b"",
     "one byte": b"N",
@@ -153,6 +155,13 @@ DAMAGES = {
     "wrong code length": _rewrite_header(GOOD, lambda header: header.update(code_nbytes=1)),
     "no literal": _rewrite_header(GOOD, lambda header: header.update(print_lines=[[{"literal": "(1 +"}]])),
     "lists in lists without end": MAGIC + (200_000).to_bytes(8, "little") + b"[" * 200_000,
+    "whole header is a list": MAGIC + len(_SIGNED_LIST).to_bytes(8, "little") + _SIGNED_LIST,
+    "entry is no text": _rewrite_header(GOOD, lambda header: header.update(entry=["kernel"])),
+    "size is no number": _rewrite_header(GOOD, lambda header: header.update(shared_nbytes="64")),
+    "module is no text": _rewrite_header(GOOD, lambda header: header.update(sources=[{**_SOURCE, "module": 7}])),
+    "digest is no text": _rewrite_header(
+        GOOD, lambda header: header.update(sources=[{**_SOURCE, "source_digest": []}])
+    ),
     "sources of another form": _rewrite_header(GOOD, lambda header: header.update(sources=[{"x": 1}])),
 }
 
