@@ -126,15 +126,21 @@ class DiskCache:
 
     def keep(self, name: str, data: bytes) -> None:
         """Write a file, and make room where it may be that too little is left. Raises OSError."""
-        if len(data) > self._room_nbytes:
-            raise OSError(
-                errno.EFBIG, f"{len(data)} bytes are more than the folder's limit of {self.max_nbytes} allows"
-            )
+        objection = self.objection_to_size(len(data))
+        if objection:
+            raise OSError(errno.EFBIG, objection)
         self._write(name, data)
         self._nbytes_before_listing -= len(data)
         if self._nbytes_before_listing < 0:
             self._remove_leftovers_and_least_recently_used()
             self._nbytes_before_listing = self.max_nbytes // _PARTS_OF_LIMIT
+
+    def objection_to_size(self, nbytes: int) -> str:
+        """Why no file of this size is kept; empty where one is."""
+        if nbytes <= self._room_nbytes:
+            return ""
+        limit = f"the folder's limit of {self.max_nbytes} allows; NUMBA_GPU_CACHE_NBYTES sets it"
+        return f"{nbytes} bytes are more than {limit}"
 
     @property
     def _room_nbytes(self) -> int:

@@ -113,8 +113,9 @@ def _import_member(cache: DiskCache, archive: tarfile.TarFile, member: tarfile.T
     file = archive.extractfile(member) if member.isreg() and not member.issparse() else None
     if file is None:
         return "it is not a plain file"
-    if member.size > cache.max_nbytes:
-        return f"its {member.size} bytes are more than the folder's limit of {cache.max_nbytes} allows"
+    objection = cache.objection_to_size(member.size)
+    if objection:
+        return objection
     data = file.read()
     objection = _objection_to(member.name, data)
     if objection:

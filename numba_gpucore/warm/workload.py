@@ -135,6 +135,9 @@ _FLOAT_KERNELS: tuple[tuple[Callable[..., None], str], ...] = (
     (_shares, _VECTOR),
 )
 _BOUNDSCHECKS = (True, False)
+_UNKEPT = (
+    "the cache folder does not take all that they need: is there room, and is NUMBA_GPU_CACHE_NBYTES large enough?"
+)
 
 
 def run_workload(platform: Platform, after_each: Callable[[], None] = lambda: None) -> WarmReport:
@@ -158,7 +161,7 @@ def run_workload(platform: Platform, after_each: Callable[[], None] = lambda: No
         after_each()
     names = "\n".join(sorted(made.names_kept))
     made.keep(list_key, names)
-    unkept = () if known.has_files(names.split()) else ("the cache folder does not take all that they need",)
+    unkept = () if known.has_files(names.split()) else (_UNKEPT,)
     return WarmReport("workload", n_compiled=n_lowered, unkept=unkept, seconds=time.perf_counter() - start)
 
 

@@ -285,7 +285,7 @@ def test_an_entry_that_does_not_fit_is_refused_with_the_reason(act: Act, monkeyp
     monkeypatch.setenv("NUMBA_GPU_CACHE_NBYTES", "1000")
     status, output = act("cache import all.tar", cache="other")
     assert status == 1 and "took 0 entries into " in output
-    assert "bytes are more than the folder's limit of 1000 allows\n" in output
+    assert "bytes are more than the folder's limit of 1000 allows; NUMBA_GPU_CACHE_NBYTES sets it\n" in output
     status, output = act("warm kernels", cache="other")
     assert status == 1 and "kernels: 1 compiled, 0 known" in output
     assert "1 of them will be compiled again: compiled kernels cannot be kept in " in output

@@ -37,5 +37,6 @@ def test_a_folder_that_is_too_small_for_the_workload_is_told(command: Command, m
     child = command("-c", SMALL)
     assert (child.returncode, child.stderr) == (
         1,
-        "new kernels will be slower than they could be: the cache folder does not take all that they need\n",
+        "new kernels will be slower than they could be: the cache folder does not take all that they need: "
+        "is there room, and is NUMBA_GPU_CACHE_NBYTES large enough?\n",
     )
