@@ -43,7 +43,9 @@ class RegisteredOverloads:
             module = _users_module_of(template)
             if name and module:
                 attributes.setdefault(name, []).append(module)
-        self._registered, self._types, self._attributes = registered, types, attributes
+        # Last what tells another thread that the tables are up to date.
+        self._types, self._attributes = types, attributes
+        self._registered = registered
 
     def modules_of(self, value: Any) -> list[str]:
         """The user's modules that have overloaded a function or class, one for each overload."""
