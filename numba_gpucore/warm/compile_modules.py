@@ -172,7 +172,9 @@ def _prepare_process() -> None:
     with it where it is killed, since a pool's processes would wait for its next task for ever."""
     warnings.simplefilter("ignore", CacheWarning)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: sys.exit(1))
+        # What the first process was started to ignore, as in a script's background, is ignored here too.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: sys.exit(1))
     threading.Thread(target=_end_with_first_process, daemon=True).start()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.overload_files import OverloadFiles
+from numba_gpucore.warm.compile_modules import NOTHING_TO_COMPILE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,6 +54,40 @@ def test_signals_end_all_processes_of_warm(
         for _ in range(1000):
             os.killpg(warm.pid, 0)
             time.sleep(0.01)
+
+
+WAITS_FOR_WORD = """
+import pathlib, time
+pathlib.Path("started").touch()
+while not pathlib.Path("word").exists():
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_that_warm_was_started_to_ignore_end_none_of_its_processes(tmp_path: Path, number: int) -> None:
+    """As a shell does for what a script runs in the background (POSIX, 2.11 Signals and Error Handling)."""
+    (tmp_path / "waits.py").write_text(WAITS_FOR_WORD)
+    variables = {"PYTHONPATH": str(ROOT), "NUMBA_METAL_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    ignoring = f"import signal, sys; signal.signal({number}, signal.SIG_IGN); from os import execv; execv(*{{}})"
+    line = [sys.executable, "-m", "numba_metal", "warm", "waits"]
+    warm = subprocess.Popen(
+        [sys.executable, "-c", ignoring.format((sys.executable, line))],
+        cwd=tmp_path,
+        env={**os.environ, **variables},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "started").exists():
+        assert warm.poll() is None
+        time.sleep(0.01)
+    os.killpg(warm.pid, number)
+    time.sleep(0.1)
+    (tmp_path / "word").touch()
+    told = warm.communicate(timeout=30)[1]
+    assert (warm.returncode, told) == (1, f"[1/1] waits: {NOTHING_TO_COMPILE}\n")
 
 
 def test_what_a_reader_has_enough_of_ends_quietly(tmp_path: Path) -> None:
