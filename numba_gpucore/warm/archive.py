@@ -67,6 +67,8 @@ def export_entries(cache: DiskCache, path: Path) -> CarryReport:
     """Write every whole entry into a tar file, of which there is all or nothing. Raises OSError."""
     cache.require_readable()
     cache.require_trustworthy()
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} cannot be written: it is a folder")
     unfinished = path.with_name(path.name + ".unfinished")
     n_carried, refusals = 0, []
     try:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from numba_gpucore.base.errors import CacheWarning, GpuError
@@ -88,7 +89,7 @@ def _make_parser(program: str) -> argparse.ArgumentParser:
     selftest.add_argument("--cases", default=DEFAULT_CASES, metavar="MODULE", help="a module with all_cases()")
     report = Path(f"{program}_selftest.json")
     selftest.add_argument("--json", type=Path, default=report, metavar="FILE", help=f"where details go, else {report}")
-    selftest.set_defaults(run=lambda _cache, options: run_selftest(program, options.cases, options.json))
+    selftest.set_defaults(run=_selftest, program=program)
     # command_line has taken it: what follows belongs to another program.
     _add(commands, "run", "run a numba.cuda program, unmodified, on this package")
     _add_cache_actions(_add(commands, "cache", "look after compiled kernels on disk"))
@@ -171,6 +172,12 @@ def _job_count(text: str) -> int:
     return int(text)
 
 
+def _selftest(_cache: DiskCache, options: argparse.Namespace) -> int:
+    if not hasattr(_import_named(options.cases), "all_cases"):
+        raise CommandError(f"{options.cases} has no function all_cases()")
+    return run_selftest(options.program, options.cases, options.json)
+
+
 def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     status = 0
     for one in map(_shipped_with, options.packages) if options.packages else (cache,):
@@ -184,14 +191,18 @@ def _list(cache: DiskCache, options: argparse.Namespace) -> int:
     return status
 
 
-def _shipped_with(package: str) -> DiskCache:
+def _import_named(name: str) -> ModuleType:
+    """A module that the user names. Raises CommandError."""
     try:
-        import_users_module(package)
-    except Exception as error:  # whatever importing the user's package raises
-        is_missing = isinstance(error, ModuleNotFoundError) and error.name == package
-        raise CommandError(
-            f"there is no package {package}" if is_missing else f"{package}: {type(error).__name__}: {error}"
-        ) from error
+        return import_users_module(name)
+    except Exception as error:  # whatever importing the user's module raises
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == name
+        text = f"there is no package or module {name}" if is_missing else f"{name}: {describe_failure(error)}"
+        raise CommandError(text) from error
+
+
+def _shipped_with(package: str) -> DiskCache:
+    _import_named(package)
     outermost = package_of(package)
     folder = "" if outermost is None else warm_folder_of(outermost)
     if not os.path.isdir(folder):

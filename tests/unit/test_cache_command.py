@@ -51,7 +51,7 @@ def test_verify_tells_what_is_wrong_with_a_module_and_goes_on(act: Act) -> None:
 
 
 def test_list_of_a_package_that_is_not_there(act: Act) -> None:
-    assert act("cache list nowhere") == (1, "numba_metal: there is no package nowhere\n")
+    assert act("cache list nowhere") == (1, "numba_metal: there is no package or module nowhere\n")
 
 
 def test_entries_are_listed_carried_and_deleted(act: Act, tmp_path: Path) -> None:
@@ -291,15 +291,17 @@ def test_an_entry_that_does_not_fit_is_refused_with_the_reason(act: Act, monkeyp
     assert "1 of them will be compiled again: compiled kernels cannot be kept in " in output
 
 
-@pytest.mark.parametrize("archive", ["nowhere/all.tar", "file/all.tar", "folder"])
+@pytest.mark.parametrize("archive", ["nowhere/all.tar", "file/all.tar", "folder", "/", ".", ".."])
 def test_an_archive_that_cannot_be_written_is_told(
     archive: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "file").write_text("in the way")
     (tmp_path / "folder").mkdir()
-    assert main("numba_metal", ["cache", "export", str(tmp_path / archive)]) == 1
-    assert f"numba_metal: {tmp_path / archive} cannot be written: " in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path / "folder")
+    name = str(tmp_path / archive) if archive.strip(".") else archive
+    assert main("numba_metal", ["cache", "export", name]) == 1
+    assert f"numba_metal: {name} cannot be written: " in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
