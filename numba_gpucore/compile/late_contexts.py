@@ -108,6 +108,12 @@ class LateLowering:
     """Mixin of a target context. Other things that lowering lacks make the compiler begin again (`run_passes`)."""
 
     def get_function(self, fn, sig, _firstcall=True):
+        overload = getattr(fn.template, "_overload_func", None) if isinstance(fn, types.BoundFunction) else None
+        if overload is not None:
+            # Numba lowers a method by what was registered last, which need not be the overload that gave it its type.
+            function = self.typing_context.resolve_value_type(overload)
+            found = function.get_call_type(self.typing_context, sig.as_function().args, {})
+            return super().get_function(function, found)
         try:
             return super().get_function(fn, sig, _firstcall)
         except NotImplementedError:

@@ -145,3 +145,45 @@ print(x)
 def test_an_attribute_that_is_overloaded_between_two_kernels_has_its_new_meaning(tmp_path: Path, run_python) -> None:
     (tmp_path / "program.py").write_text(ATTRIBUTE)
     assert run_python(tmp_path / "program.py", NUMBA_PTXPLUS_DEVICE="cpu").stdout == "[ 2 77]\n"
+
+
+#: Numba's own methods of arrays come to its registries with `mean`: after the program's.
+METHODS = """
+import sys
+import numpy as np
+import numba_ptxplus
+from numba.extending import overload_method, types
+
+@overload_method(types.Array, "sum", target=sys.argv[1])
+def _sum(array):
+    return lambda array: 43
+
+@overload_method(types.Array, "copy", target=sys.argv[1])
+def _copy(array):
+    return lambda array: array[1:]
+
+def sums(x, out):
+    out[0] = x.sum()
+
+def all_methods(x, out):
+    out[0] = x.sum()
+    out[1] = x.copy().size
+    out[2] = x.mean()
+
+x = np.arange(4, dtype=np.float32)
+for name in sys.argv[2:]:
+    out = np.zeros(3)
+    numba_ptxplus.jit(globals()[name])[1, 1](x, out)
+    print(*out)
+"""
+METHOD_RESULTS = {"sums": "43.0 0.0 0.0\n", "all_methods": "43.0 3.0 1.5\n"}
+
+
+@pytest.mark.parametrize("target", ["generic", "cuda"])
+@pytest.mark.parametrize("kernels", [("all_methods", "sums"), ("sums", "all_methods")])
+def test_a_method_that_a_program_overloads_is_its_own_whenever_numbas_is_loaded(
+    tmp_path: Path, run_python, target: str, kernels: tuple[str, ...]
+) -> None:
+    (tmp_path / "program.py").write_text(METHODS)
+    result = run_python(tmp_path / "program.py", target, *kernels, NUMBA_PTXPLUS_DEVICE="cpu")
+    assert result.stdout == "".join(map(METHOD_RESULTS.get, kernels))
