@@ -1,5 +1,6 @@
 """Modules behind an overload's: what they hold is part of what the overload means."""
 
+import ast
 import importlib
 import sys
 
@@ -53,6 +54,18 @@ def test_own_modules_are_followed_and_others_are_not(folder):
     importlib.import_module("behind_package.in_function")
     assert modules_behind(["behind_top"]) == (OWN, frozenset())
     assert modules_behind(["behind_no_module"]) == modules_behind(["zlib"]) == (frozenset(), frozenset())
+
+
+def test_a_module_is_read_once_while_it_stays_as_it_is(folder, monkeypatch):
+    write(folder, {"behind_reader.py": "import behind_part", "behind_part.py": "", "behind_other_part.py": ""})
+    for name in ("behind_reader", "behind_other_part"):
+        importlib.import_module(name)
+    assert modules_behind(["behind_reader"]) == ({"behind_part"}, frozenset())
+    with monkeypatch.context() as context:
+        context.setattr(ast, "parse", None)
+        assert modules_behind(["behind_reader"]) == ({"behind_part"}, frozenset())
+    write(folder, {"behind_reader.py": "import behind_other_part"})
+    assert modules_behind(["behind_reader"]) == ({"behind_other_part"}, frozenset())
 
 
 def test_installed_packages_are_named_and_only_their_own_modules_follow_them(folder, monkeypatch):
