@@ -38,10 +38,12 @@ def slices(x, out):
         out[4] = x[-4:][0]
         out[5:8] = x[:3]
         out[8:10] = 7
+        out[10] = x[...][2]
+        out[10:][...] += 1
 
 
 def expect_slices(x, out):
-    return {1: np.array([x[-1], x[5], x[-1], 0, x[-4], x[0], x[1], x[2], 7, 7])}
+    return {1: np.array([x[-1], x[5], x[-1], 0, x[-4], x[0], x[1], x[2], 7, 7, x[2] + 1])}
 
 
 def slice_bounds(x, out):
@@ -221,6 +223,7 @@ def expect_iterate(x, out):
 
 def zero_dimensions(x, out):
     out[()] = x[()] + 1
+    out[...] += x[...]
 
 
 def empty_array(x, out):
@@ -303,7 +306,7 @@ CASES = (
         grid=3,
         block=1,
     ),
-    Case(slices, lambda rng: (rng.integers(0, 99, 20), np.zeros(10, np.int64)), expect_slices, block=2),
+    Case(slices, lambda rng: (rng.integers(0, 99, 20), np.zeros(11, np.int64)), expect_slices, block=2),
     Case(
         slice_bounds,
         lambda rng: (rng.integers(0, 99, 4), np.zeros((5 * 19 * 19, 2), np.int64)),
@@ -360,7 +363,7 @@ CASES = (
     Case(
         zero_dimensions,
         lambda _rng: (np.array(3, np.int32), np.array(0, np.int32)),
-        lambda x, out: {1: np.array(4)},
+        lambda x, out: {1: np.array(7)},
         block=1,
     ),
     Case(empty_array, lambda _rng: (np.zeros(0, np.int32), np.zeros(1, np.int32)), lambda x, out: {}),

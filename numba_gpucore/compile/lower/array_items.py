@@ -118,7 +118,7 @@ def lower_getitem(context, builder, sig, args):
     )
 
 
-for _index in (types.Integer, types.SliceType, types.BaseTuple):
+for _index in (types.Integer, types.SliceType, types.EllipsisType, types.BaseTuple):
     lower(operator.getitem, types.Array, _index)(lower_getitem)
 
 

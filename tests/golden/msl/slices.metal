@@ -61,7 +61,7 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
         ulong v_2 = args.out_size < 6L ? ulong(args.out_size) : 5UL;
         bool v_3 = args.out_size < 9L;
         ulong v_4 = v_3 ? ulong(args.out_size) : 8UL;
-        int v_21;
+        int v_27;
         do {
             bool v_5 = args.x_size != 1L;
             ulong v_6 = ulong(v_5 ? 8L : 0L);
@@ -69,7 +69,7 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
             ulong result = ulong(max(v_7, 0L));
             bool v_8 = v_7 > 0L;
             if (v_5 && min(ulong(args.x_size), 3UL) != result) {
-                v_21 = 2;
+                v_27 = 2;
                 break;
             }
             ulong v_9 = result - 1UL;
@@ -81,7 +81,7 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
             bool v_15 = v_14 < (v_8 ? (ulong)args.x + 8UL + ulong(max(v_10, 0L)) : v_11) && v_11 < (v_8 ? v_13 + 8UL + ulong(max(v_12, 0L)) : v_14);
             bool v_16 = (ulong)(args.out + long(v_2)) > (ulong)args.x && v_15;
             if (v_15 && !(v_5 || v_7 < 2L)) {
-                v_21 = 3;
+                v_27 = 3;
             } else {
                 if (v_8) {
                     long v_17 = 0L;
@@ -94,17 +94,38 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
                 // slices +9
                 long v_20 = v_3 ? args.out_size : 8L;
                 long v_19 = args.out_size < 11L ? args.out_size : 10L;
-                if (v_20 >= v_19)
+                if (v_20 < v_19) {
+                    do {
+                        args.out[v_20] = 7L;
+                        v_20 = v_20 + 1L;
+                    } while (v_20 < v_19);
+                }
+                // slices +10
+                args.out[10] = args.x[2];
+                // slices +11
+                ulong result_2 = min(ulong(args.out_size), 10UL);
+                long v_21 = long(ulong(args.out_size) - result_2);
+                if (v_21 <= 0L)
                     return;
+                bool v_22 = v_21 == 1L;
+                long v_23 = 0L;
+                long v_24 = 0L;
+                do {
+                    v_24 = v_22 ? v_24 : v_23;
+                    args.out[long(result_2 + ulong(v_23))] = long(ulong(args.out[long(result_2 + ulong(v_24))]) + 1UL);
+                    v_23 = v_23 + 1L;
+                } while (v_21 > v_23);
+                ulong v_25 = ulong(v_21 == 1L ? 0L : 8L);
+                ulong v_26 = 0UL;
                 while (true) {
-                    args.out[v_20] = 7L;
-                    v_20 = v_20 + 1L;
-                    if (v_20 >= v_19)
+                    args.out[long(result_2 + v_26)] = *(device long*)((device uchar*)args.out + long(result_2 * 8UL + v_26 * v_25));
+                    v_26 = v_26 + 1UL;
+                    if (v_21 <= long(v_26))
                         return;
                 }
             }
         } while (false);
         // slices +8
-        throw_site(mailbox, launch.program, group, tid, uint(v_21), 0UL, 0UL, 0UL, 0UL);
+        throw_site(mailbox, launch.program, group, tid, uint(v_27), 0UL, 0UL, 0UL, 0UL);
     }
 }
