@@ -30,7 +30,6 @@ class Team:
         self._is_closed = False
         self._running = 0
         self._idle = threading.Lock()
-        self._error: MemoryError | None = None
 
     def help(self, scratches: ScratchPool) -> None:
         """Work until no block is left; does nothing after `close`."""
@@ -43,9 +42,8 @@ class Team:
         scratch = scratches.borrow()
         try:
             self.work(self._record, scratch.reserve(self._scratch_nbytes), ALL_BLOCKS)
-        except MemoryError as error:
-            # The blocks are left to the others; the launching thread has its memory already.
-            self._error = error
+        except MemoryError:
+            pass  # the blocks are left to the others; the launching thread has its memory already
         finally:
             scratches.give_back(scratch)
             with self._lock:
