@@ -63,12 +63,16 @@ class PreparedLaunch:
             return
         device = self._device
         queue = None if stream is None else stream.queue
-        device.launch(self._program, config, self._pack(args, None), queue)
         if queue is None and self._ends_in_launch:
+            device.launch(self._program, config, self._pack(args, None), queue)
             default_session().raise_pending(device)
             return
         on = stream or default_session().default_stream(device)
-        on.hold(args)
+        params = self._pack(args, None)
+        try:
+            device.launch(self._program, config, params, queue)
+        finally:  # Ctrl-C may come behind the launch
+            on.hold(args)
         if self._packer.touches_host:
             on.synchronize()
 
@@ -76,6 +80,10 @@ class PreparedLaunch:
         queue = None if stream is None else stream.queue
         staging = Staging(self._device, queue)
         params = self._pack(args, staging)
-        self._device.launch(self._program, config, params, queue)
-        staging.download()
+        try:
+            self._device.launch(self._program, config, params, queue)
+            staging.download()
+        except BaseException:  # Ctrl-C, or what a handler of signals raises: the launch may go on
+            (stream or default_session().default_stream(self._device)).hold(staging)
+            raise
         default_session().raise_pending(self._device, queue)

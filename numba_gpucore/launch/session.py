@@ -61,7 +61,7 @@ class Session:
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
         self._opened_streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()
-        self._forgotten_queues: dict[int, Queue] = {}
+        self._forgotten_work: dict[int, tuple[Queue, dict[int, Any]]] = {}
         self._sources: dict[tuple[Device, int], ProgramSource] = {}
         self._drains: dict[Device, PrintDrain] = {}
 
@@ -144,15 +144,23 @@ class Session:
             return self._streams.setdefault(device, Stream(device, None, self.raise_pending))
 
     def open_stream(self, device: Device) -> Stream:
-        for number, forgotten in tuple(self._forgotten_queues.items()):
-            if forgotten.is_idle():
-                self._forgotten_queues.pop(number, None)
-        queue = device.open_queue()
-        stream = Stream(device, queue, self.raise_pending)
-        # its work goes on without it, and may have to be waited for and report
-        finalize(stream, self._forgotten_queues.__setitem__, id(queue), queue).atexit = False
+        self._end_forgotten_work()
+        stream = self._make_stream(device, device.open_queue())
         self._opened_streams[stream.handle] = stream
         return stream
+
+    def _make_stream(self, device: Device, queue: Queue, external: bool = False) -> Stream:
+        stream = Stream(device, queue, self.raise_pending, external)
+        # its work goes on without it: it may have to be waited for and report, and needs what the stream holds
+        forgotten = (queue, stream.held)
+        finalize(stream, self._forgotten_work.__setitem__, id(stream.held), forgotten).atexit = False
+        return stream
+
+    def _end_forgotten_work(self) -> None:
+        """Let go of streams without owner whose work has ended."""
+        for number, (queue, _held) in tuple(self._forgotten_work.items()):
+            if queue.is_idle():
+                self._forgotten_work.pop(number, None)
 
     def find_stream(self, device: Device, handle: int) -> Stream:
         """The stream that another package, or `Stream.handle`, names so. Raises ArgumentError for one that is unknown.
@@ -162,8 +170,8 @@ class Session:
         if handle in (0, 1, 2):
             return self.default_stream(device)
         known = self._opened_streams.get(handle)
-        if known is not None:
-            return Stream(known.device, known.queue, self.raise_pending, external=True)
+        if known is not None and known.queue is not None:
+            return self._make_stream(known.device, known.queue, external=True)
         wrap = getattr(device, "wrap_stream", None)
         if wrap is None:
             raise ArgumentError(f"{handle:#x} is no stream of {device.name}; pass the handle of one made by stream()")
@@ -184,6 +192,8 @@ class Session:
     def raise_pending(self, device: Device, queue: Queue | None = None) -> None:
         """Write out what kernel threads printed and raise what those of the queue's launches threw since this was last
         asked, None: those of any launch. Never waits."""
+        if self._forgotten_work:
+            self._end_forgotten_work()
         if device in self._drains:
             self._drains[device].write_out()
         mailbox = device.take_mailbox(queue)

@@ -5,6 +5,7 @@ numba.cuda's classes and behaviour. Every wait also raises what threads of its k
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +37,9 @@ class Stream:
         self.queue = queue
         self.external = external
         self._raise_pending = raise_pending
-        self._held: list[Any] = []
+        #: By number: several threads may hold and wait at once.
+        self.held: dict[int, Any] = {}
+        self._numbers = itertools.count()
 
     def __repr__(self) -> str:
         name = "default stream" if self.queue is None else f"stream at {id(self):#x}"
@@ -56,18 +59,19 @@ class Stream:
 
     def hold(self, objects: Any) -> None:
         """Keep objects alive until the work given so far has ended."""
-        self._held.append(objects)
-        if len(self._held) > _MAX_HELD:
+        self.held[next(self._numbers)] = objects
+        if len(self.held) > _MAX_HELD:
             self.wait()
 
     def wait(self) -> None:
         """Wait for all work given so far, without looking for exceptions."""
-        held, self._held = self._held, []
+        numbers = tuple(self.held)
         if self.queue is None:
             self.device.synchronize()
         else:
             self.queue.synchronize()
-        held.clear()
+        for number in numbers:  # not where Ctrl-C ended the wait: the work goes on
+            self.held.pop(number, None)
 
     def synchronize(self) -> None:
         """Wait for all work given so far; raise what kernel threads threw."""

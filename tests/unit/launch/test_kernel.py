@@ -293,16 +293,16 @@ def test_arguments_live_until_the_stream_has_ended(remote: FakeDevice, own_sessi
     array = Allocator(REMOTE).to_device(np.zeros(3))
     stream = own_session.open_stream(remote)  # type: ignore[arg-type]
     kernel[1, 1, stream](array, 1)
-    assert stream._held[-1][0] is array
+    assert [held[0] for held in stream.held.values()] == [array]
     stream.synchronize()
-    assert stream._held == []
+    assert not stream.held
 
 
 def test_default_stream_holds_a_bounded_number_of_launches(remote: FakeDevice, own_session: Session) -> None:
     kernel = jit(REMOTE, nothing)
     for _ in range(5000):
         kernel[1, 1]()
-    assert len(own_session.default_stream(remote)._held) <= 1024  # type: ignore[arg-type]
+    assert len(own_session.default_stream(remote).held) <= 1024  # type: ignore[arg-type]
     assert remote.synchronized == 5000 // 1025
 
 

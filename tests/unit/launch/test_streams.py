@@ -109,9 +109,9 @@ def test_copies_on_a_stream_wait_for_it(lazy_stream: Stream) -> None:
     result = np.full(4, -1)
     array.copy_to_host(result, stream=lazy_stream)
     np.testing.assert_array_equal(result, -1)
-    assert lazy_stream._held
+    assert lazy_stream.held
     lazy_stream.synchronize()
-    assert lazy_stream._held == []
+    assert not lazy_stream.held
     np.testing.assert_array_equal(result, [0, 1, 2, 3])
 
 

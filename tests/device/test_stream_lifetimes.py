@@ -1,0 +1,77 @@
+"""What a launch on a stream works on lives until the launch has ended, whoever lets go of the stream or stops waiting.
+
+The CPU device's streams write to memory of this process: freed too early, they would end it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from numba_gpucore.language import grid
+from tests.levels import opened_level
+
+
+@pytest.fixture(scope="module", params=["ptxplus on cpu", "metal on cpu"])
+def gpu(request):
+    with opened_level(request.param) as level:
+        yield level
+
+
+@pytest.fixture(scope="module")
+def add_one(gpu):
+    @gpu.jit
+    def add_one(x):
+        x[grid(1)] += 1
+
+    add_one[1, 4](np.zeros(4, np.float32))  # compiled now
+    add_one[1, 4](np.zeros(8, np.float32)[::2])
+    return add_one
+
+
+@pytest.fixture
+def gate():
+    """Work of a stream that lasts until it is set."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+@pytest.mark.parametrize("is_external", [False, True])
+def test_arguments_outlive_their_stream(is_external: bool, gpu, add_one, gate) -> None:
+    stream = owner = gpu.stream()
+    if is_external:
+        stream = gpu.external_stream(owner.handle)
+    x = gpu.to_device(np.zeros(4, np.float32))
+    stream.queue.call(gate.wait)
+    add_one[1, 4, stream](x)
+    is_alive = weakref.ref(x)
+    del stream, owner, x
+    gc.collect()
+    assert is_alive()
+    gate.set()
+    gpu.synchronize()
+    gc.collect()
+    assert not is_alive()
+
+
+@pytest.mark.parametrize("take", [lambda x: x[:4], lambda x: x[::2]], ids=["itself", "by way of a copy"])
+def test_arguments_outlive_a_wait_that_ctrl_c_ends(take: Callable, gpu, add_one, gate) -> None:
+    stream, x = gpu.stream(), np.zeros(8, np.float32)
+    stream.queue.call(gate.wait)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        add_one[1, 4, stream](take(x))
+    timer.join()
+    assert stream.held
+    gate.set()
+    stream.synchronize()
+    assert not stream.held
