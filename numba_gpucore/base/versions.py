@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from importlib.machinery import PathFinder
 
@@ -11,6 +12,8 @@ OWN_PACKAGES = ("numba_gpucore", "numba_metal", "numba_ptxplus")
 COMPILING_PACKAGES = ("llvmlite", "numba", "numpy")
 #: Packages whose versions stand in every cache key, so that what is theirs need not be looked into.
 VERSIONED_PACKAGES = frozenset({*COMPILING_PACKAGES, *OWN_PACKAGES})
+#: Beside them the standard library, which the version of Python's bytecode stands for.
+KNOWN_PACKAGES = VERSIONED_PACKAGES | sys.stdlib_module_names
 _INFO_SUFFIX = ".dist-info"
 #: What stands for a package that is not installed, or not as a distribution of its own name.
 NOT_INSTALLED = "none"

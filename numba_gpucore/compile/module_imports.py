@@ -15,9 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from numba_gpucore.base.source import source_path
-from numba_gpucore.base.versions import NOT_INSTALLED, VERSIONED_PACKAGES, version_of
+from numba_gpucore.base.versions import KNOWN_PACKAGES, NOT_INSTALLED, version_of
 
-_KNOWN_PACKAGES = VERSIONED_PACKAGES | sys.stdlib_module_names
 _FOLDERS_OF_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
@@ -35,7 +34,7 @@ def modules_behind(modules: Iterable[str]) -> tuple[frozenset[str], frozenset[st
         seen.add(module)
         for imported in _imports_of(module):
             package = imported.partition(".")[0]
-            if package in _KNOWN_PACKAGES or imported not in sys.modules:
+            if package in KNOWN_PACKAGES or imported not in sys.modules:
                 continue
             if package != module.partition(".")[0] and _is_installed(imported):
                 if version_of(package) == NOT_INSTALLED:

@@ -8,20 +8,18 @@ changed.
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Collection, Container, Iterator
 from functools import cache
 from typing import Any
 
 from numba_gpucore.base.artifact import SourceCheck
 from numba_gpucore.base.source import digest_module_source
-from numba_gpucore.base.versions import VERSIONED_PACKAGES, version_of
+from numba_gpucore.base.versions import KNOWN_PACKAGES, version_of
 from numba_gpucore.compile.module_imports import modules_behind
 from numba_gpucore.compile.numba_api import ir, types, typing
 
 #: Where a template keeps the user's function, by kind of template.
 _DEFINITION_ATTRIBUTES = ("_overload_func", "_definition_func")
-_KNOWN_PACKAGES = VERSIONED_PACKAGES | sys.stdlib_module_names
 #: Where Python takes those classes of templates to be from that Numba's decorators make.
 _MODULES_OF_MADE_CLASSES = ("abc", "numba.core.typing.templates")
 #: Where expressions of Numba's IR keep the functions that they stand for, by their names.
@@ -112,7 +110,7 @@ def _class_module(type_: types.Type) -> str:
 
 
 def _is_users(module: str) -> bool:
-    return module != "" and module.partition(".")[0] not in _KNOWN_PACKAGES
+    return module != "" and module.partition(".")[0] not in KNOWN_PACKAGES
 
 
 def check_sources(modules: Collection[str], loaded_before: Container[str]) -> tuple[SourceCheck, ...]:

@@ -24,7 +24,7 @@ from numba_gpucore.array_interface import is_foreign_array
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass, field
-from numba_gpucore.base.versions import VERSIONED_PACKAGES
+from numba_gpucore.base.versions import KNOWN_PACKAGES, VERSIONED_PACKAGES
 from numba_gpucore.launch.registered_overloads import RegisteredOverloads, name_of_module
 
 _ATTRIBUTE_READS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
@@ -205,7 +205,7 @@ class _Encoder:
 
     def _add_named(self, value: Any, name: str) -> bool:
         if isinstance(value, types.ModuleType):
-            if _package_of(value.__name__) not in VERSIONED_PACKAGES | sys.stdlib_module_names:
+            if _package_of(value.__name__) not in KNOWN_PACKAGES:
                 raise _UnknownObject(f"'{name}' is a module, of which only attributes that are read by name are known")
             self._put("module", value.__name__)
         elif isinstance(value, type):
