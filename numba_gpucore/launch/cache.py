@@ -22,7 +22,14 @@ from numba_gpucore.base.key import CacheKey, digest_key_text
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.source import is_unchanged
 from numba_gpucore.base.warn import warn_at_users_line
-from numba_gpucore.launch.entry_file import DamagedEntry, Versions, decode_entry, encode_entry, open_without_waiting
+from numba_gpucore.launch.entry_file import (
+    DamagedEntry,
+    Versions,
+    decode_entry,
+    delete,
+    encode_entry,
+    open_without_waiting,
+)
 from numba_gpucore.launch.entry_lock import LOCK_TIMEOUT_S, lock_held
 
 ENTRY_SUFFIX = ".gpukernel"
@@ -229,7 +236,7 @@ class DiskCache:
         """Delete all that is ours, and what processes that died have left; how many kernels and implementations, and
         what could not be deleted."""
         counted, others = self._files(ENTRY_SUFFIX, OVERLOAD_SUFFIX), self._files(_TEXT_SUFFIX, *_LEFTOVER_TIMEOUTS_S)
-        errors = [error for error in map(_unlink, (path for _time, path, _nbytes in (*counted, *others))) if error]
+        errors = [error for error in map(delete, (path for _time, path, _nbytes in (*counted, *others))) if error]
         undeleted = {error.filename for error in errors}
         return sum(path not in undeleted for _time, path, _nbytes in counted), errors
 
@@ -304,17 +311,6 @@ class DiskCache:
         if not self._warned:
             self._warned = True
             warn_at_users_line(text, CacheWarning)
-
-
-def _unlink(path: str) -> OSError | None:
-    """Delete a file, which may have been deleted meanwhile; the error if that is not possible."""
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return error
-    return None
 
 
 def decode_text(data: bytes) -> str | None:

@@ -36,6 +36,17 @@ def open_without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | _NOT_WAITING)
 
 
+def delete(path: str) -> OSError | None:
+    """Delete a file, which may have been deleted meanwhile; the error if that is not possible."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    return None
+
+
 class DamagedEntry(Exception):
     """The bytes are no entry, or not one that fits; the text says why."""
 

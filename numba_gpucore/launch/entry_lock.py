@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from numba_gpucore.launch.entry_file import open_without_waiting
+from numba_gpucore.launch.entry_file import delete, open_without_waiting
 
 #: A compilation takes well under a second; a lock this old belongs to a process that died.
 LOCK_TIMEOUT_S = 20.0
@@ -44,8 +44,8 @@ def _take_lock(path: str, is_there: Callable[[], bool], make_folder: Callable[[]
                 return False
             if not _is_abandoned(path):
                 time.sleep(_POLL_S)
-            elif not _delete(path):
-                return False
+            elif delete(path) is not None:
+                return False  # in a shared folder with the sticky bit it may be another user's
         except OSError:
             return False
         else:
@@ -53,17 +53,6 @@ def _take_lock(path: str, is_there: Callable[[], bool], make_folder: Callable[[]
                 file.write(f"{os.getpid()} {_machine_name()}")
             return True
     return False
-
-
-def _delete(path: str) -> bool:
-    """Whether it is gone: in a shared folder with the sticky bit it may be another user's."""
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
 
 
 def _is_abandoned(path: str) -> bool:
