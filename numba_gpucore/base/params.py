@@ -98,13 +98,18 @@ def _slots_of(type_: ArgType) -> Iterator[tuple[SlotKind, int]]:
             yield "valid", 1
 
 
+def round_up(nbytes: int, unit: int) -> int:
+    """The smallest multiple of `unit` that is not below `nbytes`."""
+    return -(-nbytes // unit) * unit
+
+
 def lay_out_params(types: Iterable[ArgType]) -> tuple[ParamSlot, ...]:
     """The slots of a kernel's parameter block, in order of their addresses."""
     slots: list[ParamSlot] = []
     end = 0
     for argument, type_ in enumerate(types):
         for kind, nbytes in _slots_of(type_):
-            offset = -(-end // nbytes) * nbytes
+            offset = round_up(end, nbytes)
             slots.append(ParamSlot(argument, kind, offset, nbytes))
             end = offset + nbytes
     return tuple(slots)

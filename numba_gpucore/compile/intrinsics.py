@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.records import dataclass
 
 IRType = Literal["void", "i1", "i8", "i16", "i32", "i64", "half", "<2 x half>", "float", "double", "ptr"]
@@ -243,7 +244,7 @@ def shared_nbytes(arrays: Iterable[SharedArray]) -> int:
     """Size of static shared arrays laid one after another."""
     end = 0
     for array in arrays:
-        end = -(-end // array.align_nbytes) * array.align_nbytes + array.nbytes
+        end = round_up(end, array.align_nbytes) + array.nbytes
     return end
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from numba_gpucore.base.argtypes import ArgType, FieldType, RecordType, ScalarType
 from numba_gpucore.base.errors import ArgumentError
+from numba_gpucore.base.params import round_up
 from numba_gpucore.compile.data_models import DATA_MODELS
 from numba_gpucore.compile.numba_api import datamodel, types
 
@@ -36,10 +37,10 @@ def lay_out_struct(type_: types.Type, from_numba: Callable[[types.Type], ArgType
                 f"member '{name}' of {type_} is of type {member}; members of items can be numbers, and structs of them"
             )
         align_nbytes = _align_nbytes(item)
-        offset_nbytes = -(-end // align_nbytes) * align_nbytes
+        offset_nbytes = round_up(end, align_nbytes)
         fields.append(FieldType(name, item, offset_nbytes))
         end, widest = offset_nbytes + item.nbytes, max(widest, align_nbytes)
-    return RecordType(tuple(fields), -(-end // widest) * widest, aligned=True)
+    return RecordType(tuple(fields), round_up(end, widest), aligned=True)
 
 
 def _align_nbytes(item: ScalarType | RecordType) -> int:

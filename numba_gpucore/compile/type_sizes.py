@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-_POINTER_NBYTES = 8
+from numba_gpucore.base.params import POINTER_NBYTES, round_up
+
 _FLOATS = {ir.HalfType: 2, ir.FloatType: 4, ir.DoubleType: 8}
 
 
@@ -20,7 +21,7 @@ def size_and_alignment(type_: ir.Type) -> tuple[int, int] | None:
         nbytes = 1 << max(0, (type_.width - 1).bit_length() - 3)
         return (nbytes, nbytes) if type_.width <= 64 else None
     if isinstance(type_, ir.PointerType):
-        return _POINTER_NBYTES, _POINTER_NBYTES
+        return POINTER_NBYTES, POINTER_NBYTES
     if type(type_) in _FLOATS:
         return _FLOATS[type(type_)], _FLOATS[type(type_)]
     if isinstance(type_, ir.ArrayType):
@@ -37,6 +38,6 @@ def _lay_out(fields: tuple[ir.Type, ...]) -> tuple[int, int] | None:
         if field is None:
             return None
         nbytes, alignment = field
-        end = -(-end // alignment) * alignment + nbytes
+        end = round_up(end, alignment) + nbytes
         widest = max(widest, alignment)
-    return -(-end // widest) * widest, widest
+    return round_up(end, widest), widest

@@ -10,10 +10,10 @@ from dataclasses import replace
 import llvmlite.binding as llvm
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.base.params import POINTER_NBYTES
+from numba_gpucore.base.params import POINTER_NBYTES, round_up
 from numba_gpucore.cpu.definitions import FRAME_ALIGN_NBYTES, SIZE_SYMBOL
 from numba_gpucore.cpu.frame_size import frame_size, limit_alignment
-from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES, round_up
+from numba_gpucore.cpu.launch_record import LINE_NBYTES, THREAD_NBYTES
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.resume_together import resume_together
 from numba_gpucore.cpu.shape import ProgramShape

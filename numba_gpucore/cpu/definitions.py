@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import resources
 
 from numba_gpucore.base.late_pattern import late_pattern
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
@@ -20,7 +21,7 @@ from numba_gpucore.compile.intrinsics import (
     site_symbol,
 )
 from numba_gpucore.compile.job import Job
-from numba_gpucore.cpu.launch_record import THREAD_NBYTES, round_up
+from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.math_definitions import define_math
 from numba_gpucore.cpu.shape import ProgramShape, prints
 

@@ -15,7 +15,7 @@ from numba_gpucore.base.artifact import Artifact
 from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.channels import Channels
 from numba_gpucore.base.errors import DeviceMemoryError, LaunchError
-from numba_gpucore.base.params import lay_out_params, params_nbytes
+from numba_gpucore.base.params import lay_out_params, params_nbytes, round_up
 from numba_gpucore.base.print_ring import TakenPrints
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
@@ -61,7 +61,7 @@ class CpuProgram:
         key = (threads, dynamic_nbytes)
         found = self.layouts.get(key)
         if found is None:
-            static_nbytes = -(-self.artifact.shared_nbytes // 16) * 16
+            static_nbytes = round_up(self.artifact.shared_nbytes, 16)
             found = lay_out_block(static_nbytes + dynamic_nbytes, threads, self.frame_nbytes, self.uses_warps)
             if len(self.layouts) >= 64:
                 self.layouts.clear()

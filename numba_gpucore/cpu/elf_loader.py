@@ -13,9 +13,9 @@ import mmap
 import struct
 import sys
 
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.elf import DAMAGE_ERRORS, UNDEFINED, Section, Symbol, is_elf64, read_elf
-from numba_gpucore.cpu.launch_record import round_up
 
 _RELOCATION = struct.Struct("<QQq")
 _RELOCATABLE, _X86_64 = 1, 62

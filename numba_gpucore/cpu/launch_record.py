@@ -9,6 +9,7 @@ import ctypes
 import functools
 import struct
 
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.records import dataclass
 
 #: grid[3], block[3], dynamic shared, params, mailbox, program, blocks, chunk, next, shared, warps, threads, whole size
@@ -46,10 +47,6 @@ def lay_out_block(shared_nbytes: int, threads: int, frame_nbytes: int, uses_warp
     threads_offset = warps_offset + warps_nbytes
     nbytes = threads_offset + threads * (THREAD_NBYTES + frame_nbytes)
     return BlockLayout(shared_offset, warps_offset, threads_offset, round_up(nbytes, LINE_NBYTES))
-
-
-def round_up(nbytes: int, unit: int) -> int:
-    return -(-nbytes // unit) * unit
 
 
 class LaunchRecord:

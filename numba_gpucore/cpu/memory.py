@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numba_gpucore.base.errors import DeviceMemoryError
-from numba_gpucore.cpu.launch_record import round_up
+from numba_gpucore.base.params import round_up
 from numba_gpucore.cpu.scratch import aligned_bytes
 
 #: Kernels that go by addresses see no bounds checks. On GPUs they may step a little past an array's end unharmed, since

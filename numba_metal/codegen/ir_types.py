@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Union
 
+from numba_gpucore.base.params import round_up
+
 
 @dataclass(frozen=True)
 class IntType:
@@ -107,7 +109,7 @@ def size_of(type_: Type) -> int:
             return (4 if count == 3 else count) * size_of(item)
         case StructType(items=items):
             end = field_offset(type_, len(items))
-            return -(-end // align_of(type_)) * align_of(type_)
+            return round_up(end, align_of(type_))
         case _:
             return 0
 
@@ -117,7 +119,7 @@ def field_offset(type_: StructType, index: int) -> int:
     end = 0
     for number, item in enumerate(type_.items):
         align = 1 if type_.packed else align_of(item)
-        start = -(-end // align) * align
+        start = round_up(end, align)
         if number == index:
             return start
         end = start + size_of(item)

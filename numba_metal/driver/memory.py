@@ -17,6 +17,7 @@ import numpy as np
 
 from numba_gpucore.base.backend import whole_words
 from numba_gpucore.base.errors import DeviceMemoryError
+from numba_gpucore.base.params import round_up
 from numba_metal.driver.bridge import Bridge
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Allocator:
         if address % mmap.PAGESIZE:
             return None
         # the last page is mapped as a whole, whoever else uses its end
-        length = -(-data.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+        length = round_up(data.nbytes, mmap.PAGESIZE)
         with self._bridge.pool():
             pages = (ctypes.c_char * length).from_address(address)
             options = self._bridge.metal.MTLResourceStorageModeShared
