@@ -24,6 +24,7 @@ from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.cpu.thread_text import (
     BRANCH,
+    DISTANCE,
     NOTE_THROW,
     PLAIN_SYMBOL,
     SYMBOL,
@@ -39,7 +40,6 @@ from numba_gpucore.cpu.thread_text import (
 _COMPARE = late_pattern(r"^icmp (?:samesign )?(\w+) i64 (\S+), (\S+)$")
 _METADATA = late_pattern(r", ![\w.]+ !\w+")
 _OFFSET = late_pattern(r"^add (?:n[us]w )*i64 %x, (-?\d+)$")
-_DISTANCE = late_pattern(r"^sub (?:n[us]w )*i64 (\S+), %x$")
 _CHOICE = late_pattern(r"^select i1 (\S+), i64 (\S+), i64 (\S+)$")
 #: The predicate of conditions that a row has as a whole.
 _HOLDS = "holds"
@@ -179,7 +179,7 @@ def _bound(
     """A comparison of x as a Bound; None if it compares something else or with what threads do not have in common."""
     predicate, left, right = compare.groups()
     predicate = predicate if is_true else _INVERSE[predicate]
-    distance = thread.operand(left, _DISTANCE)
+    distance = thread.operand(left, DISTANCE)
     if distance and predicate[0] == "s" and _is_constant(right) and abs(int(right)) < 2**31:
         # d - x < c is x > d - c: so Numba's ranges look whether they are empty.
         is_common = thread.slice(distance) is not None

@@ -19,6 +19,7 @@ from numba_gpucore.compile.module_text import read_functions
 from numba_gpucore.cpu.bound_rows import find_guards, has_effect
 from numba_gpucore.cpu.thread_text import (
     BRANCH,
+    DISTANCE,
     FAILURE,
     NOTE_THROW,
     ThreadText,
@@ -31,7 +32,6 @@ from numba_gpucore.cpu.thread_text import (
 )
 
 _ADD = late_pattern(r"^add (?:n[us]w )*i64 (\S+), (\S+)$")
-_DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
 #: The size of the grid: a product of extents, which cannot overflow.
 _STRIDE = late_pattern(r"^mul nuw nsw i64 %\S+, %\S+$")
 _BELOW = late_pattern(r"^icmp (?:samesign )?[su]lt i64 (\S+), (\S+)$")
@@ -114,7 +114,7 @@ def _read_end(thread: ThreadText, loop: GridStrideLoop, condition: str, followin
         divided = thread.operands(whole, _QUOTIENT)
         left_over = thread.operands(thread.operand(thread.operand(rest, _WIDENED), _NOT_ZERO), _REMAINDER)
         if divided and divided == left_over and divided[1] == loop.length:
-            stop = thread.operand(divided[0], _DISTANCE)
+            stop = thread.operand(divided[0], DISTANCE)
             if stop:
                 return replace(loop, stop=stop, distance=divided[0], rounds=rounds, counter=counter)
     return None

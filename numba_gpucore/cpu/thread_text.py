@@ -38,6 +38,8 @@ BLOCK, THREAD = "%bx", "%tx"
 #: Those that all threads of a row have in common.
 _ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
 ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
+#: How far x is from a value.
+DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
 BRANCH = late_pattern(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
 _INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
 
