@@ -35,8 +35,8 @@ class LateTyping:
         self._features = loaded_features()
 
     def load_late(self, names=LATE_FEATURES):
-        """Make these features known; False if all of them have been."""
-        if self._features.issuperset(names):
+        """Make these features, and whatever was registered meanwhile, known; False if all has been."""
+        if self._features.issuperset(names) and not self.has_news():
             return False
         load_features(names)
         with collector_held():
@@ -46,8 +46,8 @@ class LateTyping:
 
     def _chances(self, features_of, *questions):
         """True for each time that it is worth looking again: likely features are loaded one by one, then all others."""
-        for name in features_of(*questions):
-            if self.load_late((name,)):
+        for names in ((), *((name,) for name in features_of(*questions))):
+            if self.load_late(names):
                 yield True
         if self.load_late():
             yield True
@@ -55,8 +55,8 @@ class LateTyping:
     def find_global(self, value):
         """The type under which a function, class or module is registered, if it is."""
         found = self._get_global_type(value)
-        for name in features_of_value(value):
-            if found is None and self.load_late((name,)):
+        for names in ((), *((name,) for name in features_of_value(value))):
+            if found is None and self.load_late(names):
                 found = self._get_global_type(value)
         return found
 

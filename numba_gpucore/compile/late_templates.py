@@ -27,6 +27,7 @@ class LateTemplates(typing.BaseContext):
         self._noted_attributes: defaultdict[Any, list[type]] = defaultdict(list)
         #: Each beside the value itself: Numba keeps it as long as that lives, and not as long as another that is equal.
         self._noted_globals: defaultdict[Any, list[tuple[Any, Any]]] = defaultdict(list)
+        self._noted_sizes: dict[Any, tuple[int, ...]] = {}
 
     def install_registry(self, registry):
         loader = self._registries.get(registry)
@@ -38,6 +39,11 @@ class LateTemplates(typing.BaseContext):
             self._noted_attributes[template.key].append(template)
         for value, type_ in loader.new_registrations("globals"):
             self._noted_globals[value].append((value, type_))
+        self._noted_sizes[registry] = _sizes(registry)
+
+    def has_news(self) -> bool:
+        """Whether something was registered after the last look, as by a module that an overload imports."""
+        return any(_sizes(registry) != sizes for registry, sizes in self._noted_sizes.items())
 
     # -- what Numba asks
 
@@ -102,6 +108,10 @@ class LateTemplates(typing.BaseContext):
             meanings.insert(0, known)
             super()._remove_global(registered)
         self._insert_global(registered, reduce(_augment, meanings))
+
+
+def _sizes(registry: Any) -> tuple[int, ...]:
+    return len(registry.functions), len(registry.attributes), len(registry.globals)
 
 
 def _augment(known: Any, other: Any) -> Any:

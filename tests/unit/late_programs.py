@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import cmath
 import json
+import math
 import operator
 import os
 import random
@@ -147,6 +148,27 @@ def random_numbers(x, y, out):
     out[0] = random.random() + np.random.normal(0.0, 1.0)
 
 
+def registers(x):
+    """What an overload registers while a program is compiled that calls it."""
+
+
+@overload(registers)
+def overload_registers(x):
+    @register_jitable
+    def follower(x):
+        return x + 1
+
+    return lambda x: follower(x)
+
+
+def registers_while_compiled(x, y, out):
+    out[0] = registers(x[0])
+
+
+def checks_domains(x, y, out):
+    out[0] = math.sqrt(x[0])
+
+
 FLOATS, HALVES, DATES = types.float32[::1], types.float16[::1], types.NPDatetime("ns")[::1]
 OTHER_TYPES: dict[Callable[..., None], tuple[types.Type, ...]] = {
     dates: (DATES, DATES, types.NPTimedelta("ns")[::1]),
@@ -155,8 +177,9 @@ KERNELS = (
     adds, adds_in_place, negates, looks_for_items, in_a_registered_function, in_other_functions,
     asks_type_inference, asks_for_attributes, ufuncs_of_numbers, methods,
     declined_by_ours, dtypes_are_equal, complex_numbers, dates, texts, joined_texts, unknown_names,
-    random_numbers,
+    random_numbers, registers_while_compiled, checks_domains,
 )  # fmt: skip
+OTHER_OPTIONS = {checks_domains: KernelOptions(debug=True)}
 OF_HALVES = (adds, ufuncs_of_numbers)
 #: Of the other target, whose literals are weak.
 ON_METAL = (adds, complex_numbers)
@@ -180,7 +203,8 @@ def compile_program(package: str, kernel: Callable[..., None], arg_types: tuple[
     backend, codegen, arch = BACKENDS[package]
     target = import_module(f"{package}.target").TARGET
     argtypes = tuple(map(from_numba, arg_types))
-    request = CompileRequest(kernel, target, backend, codegen, 1, arch, argtypes, KernelOptions())
+    options = OTHER_OPTIONS.get(kernel, KernelOptions())
+    request = CompileRequest(kernel, target, backend, codegen, 1, arch, argtypes, options)
     try:
         return inspect_stage(request, "asm")
     except Exception as error:

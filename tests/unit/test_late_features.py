@@ -38,6 +38,8 @@ LOADED = {
     "methods": ["array functions", "ufuncs"],
     "in_other_functions": ["array functions", "ufuncs"],
     "complex_numbers": ["cmath", "ufuncs"],
+    "registers_while_compiled": [],
+    "checks_domains": [],
 }
 
 
