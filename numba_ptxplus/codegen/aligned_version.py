@@ -12,9 +12,8 @@ from collections import defaultdict
 from numba_gpucore.base.argtypes import ArrayType
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.job import Job
+from numba_ptxplus.driver.abi import VECTOR_NBYTES
 
-#: PTX's widest access. Source: PTX ISA, "ld", vectors.
-_VECTOR_NBYTES = 16
 _ACCESS = late_pattern(r"^\t(ld|st)\.global(?:\.nc)?\.[a-z]*(\d+) .*?\[(%rd\d+)(?:\+(\d+))?\]", re.MULTILINE)
 _VECTOR_ACCESS = late_pattern(r"\.global(?:\.nc)?\.v[248]\.")
 _KERNEL = late_pattern(
@@ -34,11 +33,11 @@ def has_neighbours(ptx: str) -> bool:
     for operation, bits, base, offset in _ACCESS.findall(ptx):
         offsets[operation, int(bits) // 8, base].add(int(offset or 0))
     return any(
-        all(first + step in found for step in range(0, _VECTOR_NBYTES, nbytes))
+        all(first + step in found for step in range(0, VECTOR_NBYTES, nbytes))
         for (_operation, nbytes, _base), found in offsets.items()
-        if 4 <= nbytes < _VECTOR_NBYTES
+        if 4 <= nbytes < VECTOR_NBYTES
         for first in found
-        if first % _VECTOR_NBYTES == 0
+        if first % VECTOR_NBYTES == 0
     )
 
 
@@ -61,12 +60,12 @@ def add_aligned_version(text: str, job: Job) -> str:
         lines += [f"{array}.i = ptrtoint ptr addrspace(1) {array} to i64", f"{array}.or = or i64 {total}, {array}.i"]
         total = f"{array}.or"
     lines += [
-        f"%rest = and i64 {total}, {_VECTOR_NBYTES - 1}",
+        f"%rest = and i64 {total}, {VECTOR_NBYTES - 1}",
         "%is.aligned = icmp eq i64 %rest, 0",
         "br i1 %is.aligned, label %aligned, label %any",
     ]
     # Said of the generic pointers: LLVM knows nothing of an address after a change of its space.
-    fact = rf'\g<0>\n  call void @llvm.assume(i1 true) [ "align"(ptr \g<1>, i64 {_VECTOR_NBYTES}) ]'
+    fact = rf'\g<0>\n  call void @llvm.assume(i1 true) [ "align"(ptr \g<1>, i64 {VECTOR_NBYTES}) ]'
     aligned_body = re.sub(
         rf"^  (%\S+) = addrspacecast .* (?:{'|'.join(arrays)}) to ptr$", fact, found["body"], flags=re.M
     )

@@ -4,6 +4,7 @@
   the launch buffer of `base.params` is the kernel's parameter buffer, byte for byte.
 * A kernel that throws or prints has one more, `.u64`: the device address of its stream's mailbox.
 * Address slots hold addresses of global memory.
+* What the driver allocates ends where 16 bytes end: LLVM reads items 0 and 2 of four aligned ones as one vector.
 * A module whose kernel throws or prints has the variable below; the loader stores into it.
 * An Artifact's code is a `DeviceCode`, packed.
 """
@@ -29,8 +30,20 @@ FACT_THROWS = "throws"
 #: in the machine code only, since it was linked with code that is not PTX.
 FACT_PTX_IS_WHOLE = "ptx_is_whole"
 
+#: The widest access that LLVM makes of items of an array. Source: PTX ISA, "ld", vectors.
+VECTOR_NBYTES = 16
+
 _HEADER = struct.Struct("<Q")
 _ADDRESS = struct.Struct("<Q")
+
+
+def whole_vectors(nbytes: int) -> int:
+    """`nbytes` rounded up to whole vectors, so that a vector of which a kernel uses a part lies in the allocation too.
+
+    No hardware would mind it otherwise, compute-sanitizer would. LLVM says which bytes count by a pragma that only PTX
+    8.3 has. Source: LLVM, LoadStoreVectorizer.cpp, "splitChainByContiguity"; PTX ISA, ".pragma", "used_bytes_mask".
+    """
+    return -(-nbytes // VECTOR_NBYTES) * VECTOR_NBYTES
 
 
 def add_mailbox(params: bytes, address: int) -> bytes:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from numba_gpucore.base.backend import whole_words
 from numba_gpucore.base.errors import DeviceMemoryError
+from numba_ptxplus.driver.abi import whole_vectors
 from numba_ptxplus.driver.context import PrimaryContext
 from numba_ptxplus.driver.failures import check
 
@@ -61,12 +61,12 @@ def _release(context: PrimaryContext, free: Callable[[int], Any], address: int) 
 
 
 def allocate_device(context: PrimaryContext, nbytes: int) -> CudaMemory:
-    """`nbytes` bytes on the device in whole words, aligned to 256. Raises CudaMemoryError."""
+    """`nbytes` bytes on the device in whole vectors, aligned to 256. Raises CudaMemoryError."""
     driver = context.driver
     if nbytes == 0:
         return CudaMemory(context, 0, 0, driver.cuMemFree)
     with context:
-        address = int(check(driver.cuMemAlloc(whole_words(nbytes)), f"allocating {nbytes} bytes on the device"))
+        address = int(check(driver.cuMemAlloc(whole_vectors(nbytes)), f"allocating {nbytes} bytes on the device"))
     return CudaMemory(context, address, nbytes, driver.cuMemFree)
 
 
@@ -78,7 +78,7 @@ def allocate_pinned(context: PrimaryContext, nbytes: int, write_combined: bool =
         flags |= driver.CU_MEMHOSTALLOC_WRITECOMBINED
     with context:
         doing = f"allocating {nbytes} bytes of pinned host memory"
-        host_address = int(check(driver.cuMemHostAlloc(max(nbytes, 1), flags), doing))
+        host_address = int(check(driver.cuMemHostAlloc(whole_vectors(max(nbytes, 1)), flags), doing))
         address = int(check(driver.cuMemHostGetDevicePointer(host_address, 0), doing))
     return HostMemory(context, address, host_address, max(nbytes, 1), driver.cuMemFreeHost)
 
@@ -88,7 +88,8 @@ def allocate_managed(context: PrimaryContext, nbytes: int) -> HostMemory:
     driver = context.driver
     attach = int(driver.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL)
     with context:
-        address = int(check(driver.cuMemAllocManaged(max(nbytes, 1), attach), f"allocating {nbytes} managed bytes"))
+        answer = driver.cuMemAllocManaged(whole_vectors(max(nbytes, 1)), attach)
+        address = int(check(answer, f"allocating {nbytes} managed bytes"))
     return HostMemory(context, address, address, max(nbytes, 1), driver.cuMemFree)
 
 

@@ -16,14 +16,21 @@ import numpy as np
 import pytest
 
 from numba_gpucore.base.artifact import Artifact
-from numba_gpucore.base.backend import LaunchConfig, Limits, whole_words
+from numba_gpucore.base.backend import LaunchConfig, Limits
 from numba_gpucore.base.channels import Channels
 from numba_gpucore.base.mailbox import MAILBOX_NBYTES
 from numba_gpucore.base.print_ring import CHANNEL_NBYTES, TakenPrints, take_prints
 from numba_gpucore.launch import session
 from numba_gpucore.launch.platform import Platform
 from numba_ptxplus import driver
-from numba_ptxplus.driver.abi import FACT_COOPERATIVE, FACT_THROWS, PROGRAM_VARIABLE, DeviceCode, add_mailbox
+from numba_ptxplus.driver.abi import (
+    FACT_COOPERATIVE,
+    FACT_THROWS,
+    PROGRAM_VARIABLE,
+    DeviceCode,
+    add_mailbox,
+    whole_vectors,
+)
 from numba_ptxplus.target import TARGET
 from tests.ptx.machine import GlobalMemory, PtxMachine
 
@@ -41,7 +48,7 @@ class PtxMemory:
     """An allocation of the machine; given back when garbage collected."""
 
     def __init__(self, memory: GlobalMemory, nbytes: int):
-        self.address = memory.allocate(whole_words(nbytes))
+        self.address = memory.allocate(whole_vectors(nbytes))
         self.nbytes = nbytes
         self._release = weakref.finalize(self, memory.release, self.address)
 

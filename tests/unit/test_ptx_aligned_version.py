@@ -92,6 +92,26 @@ def test_any_view_gives_the_same(start, out_start, monkeypatch):
     np.testing.assert_array_equal(target.copy_to_host(), expected)
 
 
+def sum_with_gap(x, out):
+    out[0] = x[0] + x[1] + x[2] + x[3] + x[4] + x[6]
+
+
+def sum_seven(x, out):
+    out[0] = x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "total"),
+    [(sum_with_gap, np.float32, 22), (sum_seven, np.float32, 28), (sum_seven, np.int32, 28)],
+)
+def test_what_is_read_lies_in_the_allocation(kernel, dtype, total, monkeypatch):
+    """LLVM reads the last items of seven as a vector of four; the machine refuses what lies outside an allocation."""
+    use_device(monkeypatch, PtxDevice())
+    x, out = np.arange(1, 8, dtype=dtype), np.zeros(1, dtype)
+    jit(PLATFORM, kernel)[1, 1](Allocator(PLATFORM).to_device(x), out)
+    assert out[0] == total
+
+
 def take_sines(x, out):
     i = 2 * gpu.grid(1)
     a, b = x[i], x[i + 1]

@@ -119,6 +119,15 @@ def test_an_empty_allocation_asks_the_driver_for_nothing(cuda, device):
     assert not cuda.named("cuMemAlloc") and not cuda.named("cuMemFree")
 
 
+@pytest.mark.parametrize(("nbytes", "asked_for"), [(1, 16), (16, 16), (28, 32)])
+def test_allocations_are_whole_vectors(cuda, device, nbytes, asked_for):
+    """LLVM reads what is left of an array as a whole vector."""
+    for make in (device.allocate, device.allocate_pinned, device.allocate_managed):
+        assert make(nbytes).nbytes == nbytes
+    for called in ("cuMemAlloc", "cuMemHostAlloc", "cuMemAllocManaged"):
+        assert cuda.named(called)[-1][0] == asked_for
+
+
 def test_memory_is_released_once(cuda, device):
     memory = device.allocate(16)
     memory.release()
