@@ -10,6 +10,8 @@ from numba_gpucore.base.late_pattern import late_pattern
 
 #: The name of a function or variable that is mentioned.
 SYMBOL = late_pattern(r'@"?(?P<name>[\w.$]+)"?')
+#: A block that a block may go on to.
+_TARGET = late_pattern(r'\blabel %([\w.$-]+|"[^"]+")')
 _ENVIRONMENTS = ("@_ZN08NumbaEnv", '@"_ZN08NumbaEnv')
 
 
@@ -31,6 +33,25 @@ def split_module(text: str) -> Iterator[str]:
 def read_functions(text: str) -> Iterator[tuple[str, str]]:
     """The name and the text of each function that a module defines."""
     return ((symbol_of(piece), piece) for piece in split_module(text) if piece.startswith("define "))
+
+
+def read_blocks(body: str) -> dict[str, list[str]]:
+    """The lines of a function's blocks by label, in order, without comments; the first block's label is "entry" where
+    the text does not name it."""
+    blocks: dict[str, list[str]] = {}
+    label = "entry"
+    for line in body.splitlines():
+        if line.startswith(" "):
+            blocks.setdefault(label, []).append(line)
+        elif line and not line.startswith(";"):
+            label = line.partition(":")[0]
+            blocks.setdefault(label, [])
+    return blocks
+
+
+def targets_of(block: list[str]) -> list[str]:
+    """Labels of the blocks that may come next; LLVM prints a switch on several lines."""
+    return [label for line in block if "label %" in line for label in _TARGET.findall(line)]
 
 
 def symbol_of(line: str) -> str:

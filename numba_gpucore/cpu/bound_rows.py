@@ -27,6 +27,7 @@ from numba_gpucore.cpu.thread_text import (
     DISTANCE,
     NOTE_THROW,
     PLAIN_SYMBOL,
+    SETTLED,
     SYMBOL,
     ThreadText,
     X,
@@ -92,7 +93,7 @@ def _settle(body: str, bounds: list[Bound]) -> str:
 
     def settle(line: str) -> str:
         outcome = outcomes.get(line.partition(" = ")[0])
-        return line if outcome is None else f"{line.partition(' = ')[0]} = or i1 {str(outcome).lower()}, false"
+        return line if outcome is None else f"{line.partition(' = ')[0]} = {SETTLED[outcome]}"
 
     return "\n".join(map(settle, body.split("\n")))
 

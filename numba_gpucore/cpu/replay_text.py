@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers, read_blocks, read_definitions
+from numba_gpucore.compile.module_text import read_blocks
+from numba_gpucore.cpu.thread_text import NOTE_THROW, loop_headers, read_definitions
 
 #: Rounds of loops after which a replay gives up: a loop may wait for a store that was taken away.
 MAX_ROUNDS = 10_000_000

@@ -22,14 +22,15 @@ from numba_gpucore.cpu.thread_text import (
     BRANCH,
     NOTE_THROW,
     PLAIN_SYMBOL,
+    SETTLED,
     ThreadText,
     define_declared,
     loop_headers,
     read_logic,
 )
 
-#: How bound_rows writes conditions that it has settled.
-_CONSTANTS = {"or i1 true, false": True, "or i1 false, false": False}
+#: Outcomes of conditions that bound_rows has settled, by what they are then.
+_OUTCOMES = {text: outcome for outcome, text in SETTLED.items()}
 _CHOICE = late_pattern(r"^select i1 [^,]+, i64 ")
 #: The function with the loop over threads whose comparisons are not settled, in ir/flat.ll, up to the loop's end.
 _SCALAR_LOOP = late_pattern(
@@ -87,8 +88,8 @@ def _keep_loop_scalar(text: str) -> str:
 def _are_apart(every: ThreadText, plain: ThreadText, more: set[str]) -> bool:
     """True if threads whose comparisons are not settled do what the others do, or throw; `more`: blocks that only they
     come to."""
-    settled = [name for name, text in plain.definitions.items() if text in _CONSTANTS]
-    settled = [name for name in settled if every.definitions[name] not in _CONSTANTS]
+    settled = [name for name, text in plain.definitions.items() if text in _OUTCOMES]
+    settled = [name for name in settled if every.definitions[name] not in _OUTCOMES]
     returns = {label for label, lines in every.blocks.items() if lines[-1].startswith("  ret ")}
     return (
         bool(settled)
@@ -139,8 +140,8 @@ def _known_conditions(thread: ThreadText) -> dict[str, bool]:
             continue
         logic, names = read_logic(text)
         parts = [known.get(part) for part in names]
-        if text in _CONSTANTS:
-            known[name] = _CONSTANTS[text]
+        if text in _OUTCOMES:
+            known[name] = _OUTCOMES[text]
         elif logic == "not" and parts[0] is not None:
             known[name] = not parts[0]
         elif logic in ("and", "or"):

@@ -22,6 +22,7 @@ from numba_gpucore.cpu.thread_text import (
     DISTANCE,
     FAILURE,
     NOTE_THROW,
+    SETTLED,
     ThreadText,
     X,
     define_declared,
@@ -168,7 +169,7 @@ def _keep_one_round(thread: ThreadText, loop: GridStrideLoop) -> str:
     if loop.rounds:
         # That there are rounds at all is what the guard has found.
         some = rf"= icmp (?:samesign )?(?:[su]gt|ne) i64 {re.escape(loop.rounds)}, 0$"
-        body = re.sub(some, "= or i1 true, false", body, flags=re.MULTILINE)
+        body = re.sub(some, f"= {SETTLED[True]}", body, flags=re.MULTILINE)
     back = rf"^  br i1 [^\n]*label %{re.escape(loop.header)}, label %{re.escape(loop.after)}(?![\w.$-]).*$"
     head, label, tail = body.partition(f"\n{loop.latch}:")
     return head + label + re.sub(back, f"  br label %{loop.after}", tail, count=1, flags=re.MULTILINE)

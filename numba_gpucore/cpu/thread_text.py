@@ -13,7 +13,7 @@ from functools import cached_property
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
-from numba_gpucore.compile.module_text import read_functions, split_module, symbol_of
+from numba_gpucore.compile.module_text import read_blocks, read_functions, split_module, symbol_of, targets_of
 
 #: The function in ir/flat.ll.
 SYMBOL = "gpu.run_place"
@@ -24,7 +24,6 @@ NOTE_THROW = "gpu.note_throw"
 #: Of values, types and labels, never of texts, in which a comma or a space would follow.
 _QUOTED_VALUE = late_pattern(r'%"([^"\n, ]+)"')
 _QUOTED_LABEL = late_pattern(r'^"([^"\n, ]+)":', re.MULTILINE)
-_TARGET = late_pattern(r"\blabel %([\w.$-]+)")
 _VALUE = late_pattern(r"%[\w.$-]+")
 #: May be computed once for all threads: no memory that kernels write, nothing that can trap.
 _MOVABLE = late_pattern(
@@ -40,6 +39,8 @@ _ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
 ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
 #: How far x is from a value.
 DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
+#: Conditions whose outcome is known, as instructions: values cannot be replaced where they are used.
+SETTLED = {True: "or i1 true, false", False: "or i1 false, false"}
 BRANCH = late_pattern(r"^  br i1 (%[\w.$-]+), label %([\w.$-]+), label %([\w.$-]+)")
 _INCOMING = late_pattern(r"\[ (\S+), %([\w.$-]+) \]")
 
@@ -105,7 +106,7 @@ class ThreadText:
 
     def predecessors(self, label: str) -> int:
         """How many edges lead to a block."""
-        return _TARGET.findall(self.body).count(label)
+        return sum(targets_of(block).count(label) for block in self.blocks.values())
 
     def mentions(self, value: str) -> bool:
         return value in _VALUE.findall(self.body)
@@ -131,7 +132,7 @@ class ThreadText:
 
     def targets(self, label: str) -> list[str]:
         """Blocks that a block can go on to; a switch takes several lines."""
-        return _targets(self.blocks[label])
+        return targets_of(self.blocks[label])
 
     def reachable(self, label: str, without: str = "") -> set[str]:
         """Blocks that control can come to from a block, not going on from `without`; the block itself if it can."""
@@ -174,19 +175,6 @@ class ThreadText:
         return names if visit(value) else None
 
 
-def read_blocks(body: str) -> dict[str, list[str]]:
-    """Lines by label, in order; the first block's label is "entry" where the text does not name it."""
-    blocks: dict[str, list[str]] = {}
-    label = "entry"
-    for line in body.splitlines():
-        if line.startswith(" "):
-            blocks.setdefault(label, []).append(line)
-        elif line and not line.startswith(";"):
-            label = line.partition(":")[0]
-            blocks.setdefault(label, [])
-    return blocks
-
-
 def read_definitions(body: str) -> dict[str, str]:
     """What stands behind "=" by value."""
     parts = (line.strip().partition(" = ") for line in body.splitlines() if line.startswith("  %"))
@@ -220,7 +208,7 @@ def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
     entry = next(iter(blocks))
     headers: dict[str, None] = {}
     done: set[str] = set()
-    active: list[tuple[str, list[str]]] = [(entry, _targets(blocks[entry]))]
+    active: list[tuple[str, list[str]]] = [(entry, targets_of(blocks[entry]))]
     on_way = {entry}
     while active:
         label, targets = active[-1]
@@ -234,9 +222,5 @@ def loop_headers(blocks: dict[str, list[str]]) -> list[str]:
             headers[target] = None
         elif target not in done:
             on_way.add(target)
-            active.append((target, _targets(blocks[target])))
+            active.append((target, targets_of(blocks[target])))
     return list(headers)
-
-
-def _targets(block: list[str]) -> list[str]:
-    return [label for line in block if "label %" in line for label in _TARGET.findall(line)]

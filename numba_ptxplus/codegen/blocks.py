@@ -11,13 +11,10 @@ from collections.abc import Callable, Collection
 
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.compile import module_text
 
 _FUNCTION = late_pattern(r"^(?P<head>define [^\n]*\{\n)(?P<body>.*?)^\}$", re.MULTILINE | re.DOTALL)
 _NAME = r'(?:[\w.$-]+|"[^"]+")'
-_LABEL = late_pattern(rf"^({_NAME}):")
-_TARGET = late_pattern(rf"label %({_NAME})")
-#: LLVM prints a `switch` on several lines; here it is one.
-_CASE = late_pattern(r"^    i\d+ |^  \]")
 VALUE = late_pattern(rf"%{_NAME}")
 #: A line that gives a value its name.
 DEFINITION = late_pattern(r"^  (?P<name>%\S+) = ")
@@ -33,7 +30,7 @@ class Block:
     @property
     def targets(self) -> list[str]:
         """Labels of the blocks that may come next."""
-        return _TARGET.findall(self.lines[-1])
+        return module_text.targets_of(self.lines)
 
     @property
     def throws(self) -> bool:
@@ -45,17 +42,7 @@ Blocks = dict[str, Block]
 
 def read_blocks(body: str) -> Blocks:
     """The blocks of a function's body by label, in order; comments at labels are left out."""
-    blocks: Blocks = {}
-    label = ""
-    for line in body.splitlines():
-        if found := _LABEL.match(line):
-            label = found[1]
-            blocks[label] = Block(label, [])
-        elif _CASE.match(line):
-            blocks[label].lines[-1] += f"\n{line}"
-        elif line.strip():
-            blocks[label].lines.append(line)
-    return blocks
+    return {label: Block(label, lines) for label, lines in module_text.read_blocks(body).items()}
 
 
 def write_blocks(blocks: Collection[Block]) -> str:
