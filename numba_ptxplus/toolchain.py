@@ -6,12 +6,13 @@ and no tool is run here, because every warm start asks for `toolchain_id`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from numba_gpucore.base.digest import blake2b
 
 #: The wheel that brings each tool.
 LIBDEVICE_PACKAGE = "nvidia-nvvm"
@@ -61,7 +62,7 @@ def find_tools(name: str, roots: Iterable[Path] | None = None) -> tuple[Path, ..
 def _identify(path: Path) -> str:
     """A short content id without path and time: its size and first bytes, which hold an executable's build id."""
     with path.open("rb") as file:
-        digest = hashlib.blake2b(file.read(_IDENTIFIED_NBYTES), digest_size=8)
+        digest = blake2b(file.read(_IDENTIFIED_NBYTES), digest_size=8)
     digest.update(path.stat().st_size.to_bytes(8, "little"))
     return digest.hexdigest()
 

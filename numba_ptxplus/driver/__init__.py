@@ -9,7 +9,12 @@ from numba_ptxplus.architectures import arch_of, is_same_generation, older_archs
 from numba_ptxplus.driver.abi import FACT_PTX_IS_WHOLE, LAUNCH_ABI
 from numba_ptxplus.driver.device import open_device
 from numba_ptxplus.driver.discovery import count_devices
-from numba_ptxplus.toolchain import toolchain_id
+
+
+def _toolchain_id() -> str:
+    from numba_ptxplus.toolchain import toolchain_id  # noqa: PLC0415  4 ms, which programs without a GPU do not need
+
+    return toolchain_id()
 
 
 def _runs_on(artifact: Artifact, arch: str) -> bool:
@@ -19,7 +24,7 @@ def _runs_on(artifact: Artifact, arch: str) -> bool:
 BACKEND = Backend(
     kind="cuda",
     launch_abi=LAUNCH_ABI,
-    toolchain_id=toolchain_id,
+    toolchain_id=_toolchain_id,
     count_devices=count_devices,
     open_device=open_device,
     codegen="numba_ptxplus.codegen:CODEGEN",

@@ -170,6 +170,17 @@ def test_launching_a_known_kernel_loads_nothing_for_streams(run_python: Runner, 
     assert cold_modules(run_python, tmp_path, program) == set()
 
 
+def test_looking_for_a_gpu_loads_no_tool_chain(run_python: Runner, tmp_path: Path) -> None:
+    """Finding NVIDIA's tools takes longer to import than the driver, and only a GPU's cache keys need it."""
+    program = """
+import sys
+from numba_ptxplus.driver import BACKEND
+BACKEND.count_devices()
+assert "numba_ptxplus.toolchain" not in sys.modules
+"""
+    assert cold_modules(run_python, tmp_path, program) == set()
+
+
 @pytest.mark.parametrize("package", ["numba_metal", "numba_ptxplus"])
 def test_importing_opens_no_device(run_python: Runner, tmp_path: Path, package: str) -> None:
     program = f"""
