@@ -5,7 +5,7 @@ Text stays on the host: device code only carries a line's index and the numbers.
 
 from __future__ import annotations
 
-from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.digest import id_of_text
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import Hole
 
@@ -18,9 +18,7 @@ class PrintLine:
 
     @property
     def content_id(self) -> int:
-        """63-bit id: equal lines get equal ids in every function, module and process."""
-        digest = blake2b(repr(self.parts).encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "little") >> 1
+        return id_of_text(repr(self.parts))
 
     @property
     def holes(self) -> tuple[Hole, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from numba_gpucore.base.digest import blake2b
+from numba_gpucore.base.digest import id_of_text
 from numba_gpucore.base.records import dataclass
 
 #: A constant of the message: what Python can write as a literal without names.
@@ -80,8 +80,7 @@ class Site:
     def content_id(self) -> int:
         """63-bit id: exception, arguments, function and relative line; neither path nor absolute line."""
         content = (self.exception, self.arguments, self.frame.function, self.frame.line_offset, self.is_bounds_check)
-        digest = blake2b(repr(content).encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "little") >> 1
+        return id_of_text(repr(content))
 
     @property
     def holes(self) -> tuple[Hole, ...]:

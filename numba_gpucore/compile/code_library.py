@@ -5,13 +5,13 @@ Nothing is optimised here: a kernel is optimised once, whole, by its back-end.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
 
+from numba_gpucore.base.digest import id_of_text
 from numba_gpucore.base.errors import Fault
 from numba_gpucore.base.linked_code import LinkedCode
 from numba_gpucore.base.print_line import PrintLine
@@ -98,8 +98,7 @@ class DeviceLibrary(CodeLibrary):
     def add_promise(self, text: str) -> int:
         """Note a static_assert at the current line and return an id for it."""
         frame = self.current_frame
-        content = f"{frame.function} {frame.line_offset} {text}".encode()
-        content_id = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> 1
+        content_id = id_of_text(f"{frame.function} {frame.line_offset} {text}")
         self._promises[content_id] = frame, text
         return content_id
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.digest import blake2b
 
 
 class StageDump:
@@ -26,6 +26,6 @@ class StageDump:
 
 def _name(request: CompileRequest) -> str:
     facts = (request.target.name, request.backend, request.arch, request.options, *map(str, request.arg_types))
-    digest = hashlib.blake2b(repr(facts).encode(), digest_size=4).hexdigest()
+    digest = blake2b(repr(facts).encode(), digest_size=4).hexdigest()
     plain = "".join(c if c.isalnum() or c in "._" else "_" for c in request.py_func.__qualname__)
     return f"{plain}-{request.backend}-{digest}"
