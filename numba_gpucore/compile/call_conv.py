@@ -17,14 +17,13 @@ from llvmlite import ir
 
 from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, Site, Text
 from numba_gpucore.compile.intrinsics import site_symbol
-from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
+from numba_gpucore.compile.llvm_calls import POINTER, call_intrinsic, call_placeholder
 from numba_gpucore.compile.lower.number_bits import narrow_bits, to_i64, wide_bits
 from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
 from numba_gpucore.compile.quiet_functions import QUIET
 from numba_gpucore.compile.texts import Format, TextStart, check_number_format
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
-POINTER = ir.IntType(8).as_pointer()
 _TRY_STATE_ATTRIBUTE = "_gpucore_try_state"
 #: Where Numba's lowering leaves the handler's block while it lowers a block inside `try`.
 _IN_TRY_BLOCK = "_in_try_block"

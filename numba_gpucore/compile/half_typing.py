@@ -8,15 +8,13 @@ Python numbers where those are weak, and beside nothing else. `half_ufuncs` has 
 from __future__ import annotations
 
 import operator
-from types import MappingProxyType
 
 from numba_gpucore.compile.flags import active_flag
 from numba_gpucore.compile.numba_api import AbstractTemplate, TypingRegistry, templates, types
+from numba_gpucore.compile.targets import FOR_OUR_TARGETS
 from numba_gpucore.compile.weak_numbers import WeakFloat, weak_float
 
 HALF_TYPING = TypingRegistry()
-#: Templates of a target come before Numba's, which are for every target.
-FOR_OUR_TARGETS = MappingProxyType({"target": "gpucore"})
 _NARROW = frozenset({types.float16, types.boolean, types.int8, types.uint8})
 #: Where a Python integer beside a half becomes one, if literals are weak. Powers are not here: they multiply.
 _JOINING = frozenset(

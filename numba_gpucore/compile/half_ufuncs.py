@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from numba_gpucore.compile.half_typing import FOR_OUR_TARGETS, joins_halves, to_half
+from numba_gpucore.compile.half_typing import joins_halves, to_half
 from numba_gpucore.compile.numba_api import TypingRegistry, npydecl, templates, types, ufunc_db
-from numba_gpucore.compile.typing.bfloat16 import BFloat16
+from numba_gpucore.compile.targets import FOR_OUR_TARGETS
+from numba_gpucore.compile.typing.bfloat16 import BFloat16, widen
 
 HALF_UFUNC_TYPING = TypingRegistry()
 
@@ -28,7 +29,7 @@ class HalfUfunc:
     def generic(self, args, kws):
         items = [type_.dtype if isinstance(type_, types.Array) else type_ for type_ in args[: self.ufunc.nin]]
         if any(isinstance(type_, BFloat16) for type_ in args):
-            return super().generic(tuple(types.float32 if isinstance(t, BFloat16) else t for t in args), kws)
+            return super().generic(tuple(map(widen, args)), kws)
         if types.float16 not in items:
             return None
         floats = items[:1] if self.ufunc is np.ldexp else items

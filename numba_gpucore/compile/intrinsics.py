@@ -54,7 +54,6 @@ class Intrinsic:
 
 MAX_BLOCK = 1024
 MAX_GRID = 2**31 - 1
-#: Largest value of i32 counts and sizes in shared memory.
 _AXES = ("x", "y", "z")
 
 

@@ -7,6 +7,7 @@ numba-cuda, which looks at "gpu" and "cuda" only. What users overload for "cuda"
 from __future__ import annotations
 
 from importlib import import_module
+from types import MappingProxyType
 
 from numba.core.target_extension import CUDA, dispatcher_registry, jit_registry, target_registry
 
@@ -23,6 +24,8 @@ class PtxPlus(GpuCore):
     """Programs as numba_ptxplus means them."""
 
 
+#: Metadata of a typing template: those of a target come before Numba's, which are for every target.
+FOR_OUR_TARGETS = MappingProxyType({"target": "gpucore"})
 TARGET_CLASSES: dict[str, type[GpuCore]] = {"gpucore": GpuCore, "metal": Metal, "ptxplus": PtxPlus}
 
 

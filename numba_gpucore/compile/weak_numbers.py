@@ -9,7 +9,6 @@ Source: NEP 50, "Promotion rules for Python scalars".
 from __future__ import annotations
 
 import operator
-from types import MappingProxyType
 
 from llvmlite import ir
 
@@ -24,6 +23,7 @@ from numba_gpucore.compile.numba_api import (
     types,
     typing,
 )
+from numba_gpucore.compile.targets import FOR_OUR_TARGETS
 
 WEAK_TYPING = TypingRegistry()
 WEAK_LOWERING = LoweringRegistry("weak_literals")
@@ -120,7 +120,7 @@ def strengthen(type_: types.Type) -> types.Type:
 class FloatOfInteger(AbstractTemplate):
     """float(integer) where there is no float64; other calls are left to Numba."""
 
-    metadata = MappingProxyType({"target": "gpucore"})
+    metadata = FOR_OUR_TARGETS
 
     def generic(self, args, kws):
         if len(args) == 1 and isinstance(args[0], types.Integer | types.Boolean) and not active_flag("has_float64"):
@@ -132,7 +132,7 @@ class FloatOfInteger(AbstractTemplate):
 class FloatOfText(AbstractTemplate):
     """float("inf") and its kin, which are literals to the program."""
 
-    metadata = MappingProxyType({"target": "gpucore"})
+    metadata = FOR_OUR_TARGETS
 
     def generic(self, args, kws):
         if len(args) == 1 and isinstance(args[0], types.StringLiteral) and active_flag("weak_literals"):
@@ -147,7 +147,7 @@ _NARROW_REALS = (types.Integer, types.Boolean, WeakFloat)
 class ComplexOfNarrow(AbstractTemplate):
     """complex(x, y) of numbers among which no float64 is, which Numba makes complex128; the rest is left to Numba."""
 
-    metadata = MappingProxyType({"target": "gpucore"})
+    metadata = FOR_OUR_TARGETS
 
     def generic(self, args, kws):
         floats = [type_ for type_ in args if not isinstance(type_, _NARROW_REALS)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import types
-from numba_gpucore.compile.typing.bfloat16 import BFloat16
+from numba_gpucore.compile.typing.bfloat16 import widen
 
 
 def lower_as_float(function, *arg_types) -> None:
@@ -24,4 +24,4 @@ def lower_as_float(function, *arg_types) -> None:
 
 
 def _widen(type_: types.Type) -> types.Type:
-    return types.float32 if type_ == types.float16 or isinstance(type_, BFloat16) else type_
+    return types.float32 if type_ == types.float16 else widen(type_)

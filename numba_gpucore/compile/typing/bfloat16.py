@@ -7,12 +7,12 @@ weak Python numbers; beside anything else it counts as float32, and so it does i
 from __future__ import annotations
 
 import operator
-from types import MappingProxyType
 
 import numpy as np
 
 from numba_gpucore import dtypes
 from numba_gpucore.compile.numba_api import AbstractTemplate, Conversion, datamodel, templates, types
+from numba_gpucore.compile.targets import FOR_OUR_TARGETS
 from numba_gpucore.compile.typing.registry import registry
 from numba_gpucore.compile.weak_numbers import WeakFloat
 from numba_gpucore.dtypes import BFLOAT16_NAME
@@ -24,8 +24,6 @@ ARITHMETIC = (
 COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 SIGNS = (operator.neg, operator.pos, abs)
 CONVERSIONS = (float, complex, round)
-#: Templates of a target come before Numba's, which are for every target.
-_FOR_OUR_TARGETS = MappingProxyType({"target": "gpucore"})
 _NARROW_INTEGERS = (types.boolean, types.int8, types.uint8)
 
 
@@ -95,6 +93,7 @@ def type_ml_dtypes_value(value: object) -> types.Type | None:
 
 
 def widen(type_: types.Type) -> types.Type:
+    """float32 for bfloat16; other types stay."""
     return types.float32 if isinstance(type_, BFloat16) else type_
 
 
@@ -108,7 +107,7 @@ def _template_for(function, keeps: bool) -> type:
             return templates.signature(bfloat16, *[bfloat16] * len(args))
         return template.context.resolve_function_type(function, tuple(map(widen, args)), {})
 
-    attributes = {"key": function, "generic": generic, "metadata": _FOR_OUR_TARGETS}
+    attributes = {"key": function, "generic": generic, "metadata": FOR_OUR_TARGETS}
     return type(f"bfloat16_{function.__name__}", (AbstractTemplate,), attributes)
 
 
@@ -120,7 +119,7 @@ for _widening in (*COMPARISONS, *CONVERSIONS):
 
 @registry.register_global(int)
 class IntOfBFloat16(AbstractTemplate):
-    metadata = _FOR_OUR_TARGETS
+    metadata = FOR_OUR_TARGETS
 
     def generic(self, args, kws):
         return templates.signature(types.int64, bfloat16) if args == (bfloat16,) else None

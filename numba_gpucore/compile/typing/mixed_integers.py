@@ -9,15 +9,13 @@ an int64, the larger one a uint64.
 from __future__ import annotations
 
 import operator
-from types import MappingProxyType
 
 from numba_gpucore.compile.numba_api import AbstractTemplate, templates, types
+from numba_gpucore.compile.targets import FOR_OUR_TARGETS
 from numba_gpucore.compile.typing.registry import registry
 
 COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 EXTREMES = {min: types.int64, max: types.uint64}
-#: Templates of a target come before Numba's, which are for every target.
-_FOR_OUR_TARGETS = MappingProxyType({"target": "gpucore"})
 
 
 def word_of(type_: types.Integer) -> types.Integer:
@@ -36,7 +34,7 @@ def _declare(function, make_signature, applies=are_mixed) -> None:
     def generic(_template, args, kws):
         return make_signature(args) if not kws and applies(args) else None
 
-    attributes = {"key": function, "generic": generic, "metadata": _FOR_OUR_TARGETS}
+    attributes = {"key": function, "generic": generic, "metadata": FOR_OUR_TARGETS}
     registry.register_global(function)(type(f"integers_{function.__name__}", (AbstractTemplate,), attributes))
 
 
