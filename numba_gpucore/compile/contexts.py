@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core.typing import enumdecl, mathdecl
 from numba.extending import typeof_impl
 
 from numba_gpucore.compile.bounds import install_boundscheck_hook
@@ -35,9 +34,11 @@ from numba_gpucore.compile.numba_api import (
     Flags,
     cgutils,
     debuginfo,
+    enumdecl,
     global_compiler_lock,
     imputils,
     itanium_mangler,
+    mathdecl,
     numpy_support,
     targetconfig,
     types,

@@ -6,10 +6,9 @@ does not compile without: looking for them takes 20 ms of a session's first laun
 
 from __future__ import annotations
 
-from numba.core import entrypoints
 from numba.extending import typeof_impl
 
-from numba_gpucore.compile.numba_api import imputils, templates
+from numba_gpucore.compile.numba_api import entrypoints, imputils, templates
 
 
 def load_extension_packages() -> bool:

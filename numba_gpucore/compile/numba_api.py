@@ -1,7 +1,7 @@
 """Every name that we take from inside Numba, so that a new Numba version is checked in one place.
 
-Before: numba_modules. After: the rest of `compile`, and `runtime`. Public Numba API (`numba.extending`) is imported
-where used.
+Before: numba_modules, targets, which load parts of Numba before this one can. After: the rest of `compile`, and
+`runtime`. Public Numba API (`numba.extending`) is imported where used.
 """
 
 from numba.core import (
@@ -12,6 +12,7 @@ from numba.core import (
     consts,
     datamodel,
     debuginfo,
+    entrypoints,
     errors,
     funcdesc,
     imputils,
@@ -38,13 +39,7 @@ from numba.core.imputils import Registry as LoweringRegistry
 from numba.core.ir_utils import build_definitions
 from numba.core.options import TargetOptions
 from numba.core.runtime.context import NRTContext
-from numba.core.target_extension import (
-    GPU,
-    dispatcher_registry,
-    jit_registry,
-    target_override,
-    target_registry,
-)
+from numba.core.target_extension import target_override, target_registry
 from numba.core.targetconfig import Option as FlagOption
 from numba.core.typeconv import Conversion
 from numba.core.typed_passes import (
@@ -61,7 +56,6 @@ from numba.np import numpy_support, ufunc_db
 from numba_gpucore.compile.numba_modules import arrayobj
 
 __all__ = [
-    "GPU",
     "AbstractTemplate",
     "AnnotateTypes",
     "AttributeTemplate",
@@ -96,7 +90,7 @@ __all__ = [
     "consts",
     "datamodel",
     "debuginfo",
-    "dispatcher_registry",
+    "entrypoints",
     "enumdecl",
     "errors",
     "funcdesc",
@@ -105,7 +99,6 @@ __all__ = [
     "interpreter",
     "ir",
     "itanium_mangler",
-    "jit_registry",
     "lowering",
     "make_concrete_template",
     "mathdecl",

@@ -1,10 +1,10 @@
 """Methods that Numba lacks, or has only with a heap. Before: a kernel uses one. After: compiled for the device."""
 
 import numpy as np
-from numba.core import errors, types
 from numba.extending import overload_classmethod, overload_method
 
 from numba_gpucore import language
+from numba_gpucore.compile.numba_api import errors, types
 
 NO_HEAP = (
     "a kernel cannot allocate memory (a new array, a list, a string, a copy): use local.array or shared.array with a "

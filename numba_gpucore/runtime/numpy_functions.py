@@ -4,9 +4,9 @@ Each takes precedence over Numba's own for the arguments named here; for others 
 """
 
 import numpy as np
-from numba.core import types
 from numba.extending import overload
-from numba.np import numpy_support
+
+from numba_gpucore.compile.numba_api import numpy_support, types
 
 _SCALARS = (types.Number, types.Boolean)
 
