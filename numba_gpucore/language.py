@@ -19,7 +19,8 @@ warpsize = 32
 FULL_MASK = 0xFFFFFFFF
 
 
-def _refuse_on_host(name: str) -> NoReturn:
+def refuse_on_host(name: str) -> NoReturn:
+    """Raise KernelLanguageError for a part of the language that the host has used."""
     raise KernelLanguageError(f"{name} exists only while a kernel runs; call it inside a function decorated with @jit")
 
 
@@ -28,7 +29,7 @@ def kernel_only(function: F) -> F:
 
     @functools.wraps(function)
     def stub(*args: Any, **keywords: Any) -> NoReturn:
-        _refuse_on_host(f"{function.__qualname__}()")
+        refuse_on_host(f"{function.__qualname__}()")
 
     return stub  # type: ignore[return-value]
 
@@ -42,15 +43,15 @@ class KernelVector:
 
     @property
     def x(self) -> int:
-        _refuse_on_host(f"{self.name}.x")
+        refuse_on_host(f"{self.name}.x")
 
     @property
     def y(self) -> int:
-        _refuse_on_host(f"{self.name}.y")
+        refuse_on_host(f"{self.name}.y")
 
     @property
     def z(self) -> int:
-        _refuse_on_host(f"{self.name}.z")
+        refuse_on_host(f"{self.name}.z")
 
     def __repr__(self) -> str:
         return f"<{self.name}: x, y and z of the running thread>"
@@ -64,7 +65,7 @@ class KernelInteger:
         self.intrinsic = intrinsic
 
     def _refuse(self, *_other: object) -> NoReturn:
-        _refuse_on_host(self.name)
+        refuse_on_host(self.name)
 
     def __eq__(self, other: object) -> bool:
         return self is other or self._refuse()

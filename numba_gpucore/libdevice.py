@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NoReturn
 
-from numba_gpucore.base.errors import KernelLanguageError
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.base.records import dataclass
+from numba_gpucore.language import refuse_on_host
 
 #: Functions by C prototype, in NumPy's names of the types; a star marks what C returns through a pointer.
 _PROTOTYPES = {
@@ -112,9 +112,7 @@ class LibdeviceFunction:
         return (*(() if self.value == "void" else (self.value,)), *self.outs)
 
     def __call__(self, *args: Any) -> NoReturn:
-        raise KernelLanguageError(
-            f"libdevice.{self.name}() exists only while a kernel runs; call it inside a function decorated with @jit"
-        )
+        refuse_on_host(f"libdevice.{self.name}()")
 
     def __str__(self) -> str:
         return f"{', '.join(self.results)} libdevice.{self.name}({', '.join(self.params)})"

@@ -1,4 +1,4 @@
-"""Short vectors of numbers in kernels: float32x4 (also float4), float16x2 (half2), … Before: dtypes. After: language.
+"""Short vectors of numbers in kernels: float32x4 (also float4), float16x2 (half2), … Before: language. After: names.
 
 A vector is made of numbers and vectors that together have as many components, `float32x4(v.x, other2, 1.0)`; it has
 components `.x .y .z .w` and cannot be changed. `+ - *` (and `/` of floats) work component by component, with a vector
@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from numba_gpucore import dtypes
-from numba_gpucore.base.errors import KernelLanguageError
 from numba_gpucore.dtypes import DType
+from numba_gpucore.language import refuse_on_host
 
 COMPONENTS = "xyzw"
 #: C's names for component types; long is 64 bits wide on every system that CUDA and Metal run on but Windows.
@@ -45,9 +45,7 @@ class VectorClass:
         self.aliases = tuple(f"{name}{count}" for name in c_names)
 
     def __call__(self, *parts: Any) -> NoReturn:
-        raise KernelLanguageError(
-            f"{self.name}() exists only while a kernel runs; call it inside a function decorated with @jit"
-        )
+        refuse_on_host(f"{self.name}()")
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.count} numbers of type {self.base}>"

@@ -18,6 +18,5 @@ _BOOTSTRAP = os.path.join(os.path.dirname(__file__), "bootstrap")
 def install_in_children(package_name: str, environ: MutableMapping[str, str] = os.environ) -> None:
     """Make processes that are started with `environ` import the package as `numba.cuda`. Idempotent."""
     environ[PACKAGE_VARIABLE] = package_name
-    folder = _BOOTSTRAP
-    others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != folder]
-    environ["PYTHONPATH"] = os.pathsep.join([folder, *others])
+    others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _BOOTSTRAP)]
+    environ["PYTHONPATH"] = os.pathsep.join([_BOOTSTRAP, *others])

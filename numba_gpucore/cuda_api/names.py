@@ -56,7 +56,7 @@ def _defined_in(module: ModuleType) -> dict[str, Any]:
 
 def language_names() -> dict[str, Any]:
     """What a kernel may call: grid, threadIdx, shared, atomic, ldca, …"""
-    helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only"}
+    helpers = {"KernelVector", "KernelInteger", "F", "annotations", "kernel_only", "refuse_on_host"}
     names = {name: value for name, value in _defined_in(language).items() if name not in helpers}
     hints = {function.__name__: function for function in (*cache_hints.LOADS, *cache_hints.STORES)}
     return {**names, **hints}

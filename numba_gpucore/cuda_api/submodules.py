@@ -113,6 +113,13 @@ _NUMBA_NAMES = {
 }
 
 
+def _import(path: str) -> Any:
+    """What a "module" or "module:NAME" stands for."""
+    source, _, name = path.partition(":")
+    module = importlib.import_module(source)
+    return getattr(module, name) if name else module
+
+
 def _public(names: Sequence[str]) -> list[str]:
     """What `from module import *` takes, which does not ask for names one by one."""
     return [name for name in names if not name.startswith("_")]
@@ -132,9 +139,7 @@ class ForwardingModule(ModuleType):
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         if name in self._renamed:
-            source, _, attribute = self._renamed[name].partition(":")
-            module = importlib.import_module(source)
-            return getattr(module, attribute) if attribute else module
+            return _import(self._renamed[name])
         for module in map(importlib.import_module, self._sources):
             if hasattr(module, name):
                 return getattr(module, name)
@@ -166,9 +171,8 @@ class OwnModule(ModuleType):
     def _fill(self) -> None:
         make, self._make = self._make, None
         if make is not None:
-            source, _, function = make.partition(":")
             # What was set from outside, such as modules below this one, stays.
-            for name, value in getattr(importlib.import_module(source), function)(self._package).items():
+            for name, value in _import(make)(self._package).items():
                 self.__dict__.setdefault(name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -225,9 +229,7 @@ def late_name(package_name: str, name: str) -> Any:
     below numba.cuda, such as `random`. Raises AttributeError."""
     path = SELDOM_NAMES.get(name) or _NUMBA_NAMES.get(name)
     if path is not None:
-        source, _, attribute = path.partition(":")
-        found = importlib.import_module(source)
-        return getattr(found, attribute) if attribute else found
+        return _import(path)
     module = None if name.startswith("_") else make_submodule(name, sys.modules[package_name])
     if module is None:
         raise AttributeError(f"module {package_name!r} has no attribute {name!r}")

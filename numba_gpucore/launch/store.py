@@ -149,7 +149,7 @@ class KernelStore:
         """Where to look, and for which keys, in order."""
         if self.keeps(request.options):
             yield self._user, key
-        warm = self._warm_layer(request.py_func.__module__ or "") if request.options.cache is not False else None
+        warm = self._warm_layer(request.py_func.__module__ or "")
         if warm is not None:
             # A package ships for few architectures, which newer devices run too.
             for arch in (request.arch, *backend.older_archs(request.arch)):

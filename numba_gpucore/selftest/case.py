@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-#: What a device may lack. "float64": doubles in arguments or literals; "atomic64": 64-bit atomics; "recursion";
-#: "grid_barrier": waiting for the whole grid.
-FEATURES = frozenset({"float64", "atomic64", "recursion", "grid_barrier"})
-#: What the refusal of a program that needs such a feature says.
+#: What a device may lack, and what the refusal of a program that needs it says. "float64": doubles in arguments or
+#: literals; "atomic64": 64-bit atomics; "recursion"; "grid_barrier": waiting for the whole grid.
 REFUSALS = {
     "float64": "float64",
     "atomic64": "an atomic operation on 64-bit integers",
     "recursion": "calls itself",
     "grid_barrier": "a barrier across the whole grid",
 }
+FEATURES = frozenset(REFUSALS)
 
 
 @dataclass(frozen=True)
