@@ -57,9 +57,13 @@ def mailbox_param(job: Job) -> str:
 
 
 def drop_mailbox_param(text: str, job: Job) -> str:
-    """The assembly of a kernel of which the optimiser found that it reports nothing."""
+    """The assembly of a kernel of which the optimiser found that it reports nothing. Raises RuntimeError where the
+    parameter is not found, which the driver would not pass."""
     param = rf"(?:, )?ptr addrspace\(1\)(?: [\w()]+)* {mailbox_param(job)}(?=\))"
-    return re.sub(rf"^(define ptx_kernel [^\n]*?){param}", r"\1", text, count=1, flags=re.MULTILINE)
+    dropped, count = re.subn(rf"^(define ptx_kernel [^\n]*?){param}", r"\1", text, count=1, flags=re.MULTILINE)
+    if count == 0:
+        raise RuntimeError(f"the parameter {mailbox_param(job)} of {job.entry} is not where LLVM used to write it")
+    return dropped
 
 
 def define_exported_function(job: Job, result: str, param_types: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.compile.intrinsics import INTRINSICS
 from numba_ptxplus.codegen import CODEGEN
 from numba_ptxplus.codegen.definitions import define_intrinsics
+from numba_ptxplus.codegen.entry import drop_mailbox_param
 from tests.unit.ptx_modules import FLOAT16, FLOAT32, INT32, compile_device_ir, make_job, parse_device_ir, vector
 
 SAXPY = """
@@ -173,6 +174,15 @@ def test_each_slot_is_a_parameter_at_the_layouts_offset():
     sizes = {"u64": 8, "u32": 4, "align 2": 2}
     declared = re.findall(r"\.param \.(u64|u32|align 2)", compile_device_ir(body, job))
     assert [sizes[kind] for kind in declared] == [slot.nbytes for slot in job.slots]
+
+
+def test_mailbox_parameter_that_is_not_where_it_was_is_an_error():
+    """The driver passes none to a kernel that reports nothing."""
+    job = make_job((INT32,), [])
+    text = "define ptx_kernel void @kernel(i32 %p0, ptr addrspace(1) readnone captures(none) %p1) {"
+    assert drop_mailbox_param(text, job) == "define ptx_kernel void @kernel(i32 %p0) {"
+    with pytest.raises(RuntimeError, match="the parameter %p1 of kernel is not where"):
+        drop_mailbox_param(text.replace("addrspace(1)", ""), job)
 
 
 def test_more_parameters_than_4_kib_take_ptx_8_1():
