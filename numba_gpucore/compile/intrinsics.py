@@ -239,12 +239,19 @@ class SharedArray:
     align_nbytes: int
 
 
-def shared_nbytes(arrays: Iterable[SharedArray]) -> int:
-    """Size of static shared arrays laid one after another."""
-    end = 0
+def place_shared(arrays: Iterable[SharedArray]) -> tuple[tuple[int, ...], int]:
+    """Offsets of static shared arrays that lie one after another, and their size together, in bytes."""
+    offsets, end = [], 0
     for array in arrays:
-        end = round_up(end, array.align_nbytes) + array.nbytes
-    return end
+        offset = round_up(end, array.align_nbytes)
+        offsets.append(offset)
+        end = offset + array.nbytes
+    return tuple(offsets), end
+
+
+def shared_nbytes(arrays: Iterable[SharedArray]) -> int:
+    """Size of static shared arrays that lie one after another."""
+    return place_shared(arrays)[1]
 
 
 def shared_symbol(name: str, nbytes: int, align_nbytes: int) -> str:

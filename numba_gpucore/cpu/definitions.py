@@ -15,9 +15,9 @@ from numba_gpucore.base.params import round_up
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
-    SharedArray,
     define_cached_access,
     is_cached_access,
+    place_shared,
     site_symbol,
 )
 from numba_gpucore.compile.job import Job
@@ -121,16 +121,6 @@ def _define_narrow(name: str, stem: str) -> Iterator[str]:
         yield "  %narrow = trunc i64 %result to i32"
     yield f"  ret i32 {'%narrow' if is_shuffle else '%result'}"
     yield "}"
-
-
-def place_shared(arrays: tuple[SharedArray, ...]) -> tuple[tuple[int, ...], int]:
-    """Offsets of the static shared arrays, one after another in the order of first use, and their size together."""
-    offsets, end = [], 0
-    for array in arrays:
-        offset = round_up(end, array.align_nbytes)
-        offsets.append(offset)
-        end = offset + array.nbytes
-    return tuple(offsets), end
 
 
 def _define_shared(job: Job) -> Iterator[str]:

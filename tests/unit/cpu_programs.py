@@ -21,11 +21,10 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.params import lay_out_params
 from numba_gpucore.base.site import Frame, Site
 from numba_gpucore.base.target import Target
-from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol
+from numba_gpucore.compile.intrinsics import INTRINSICS, parse_shared_symbol, parse_site_symbol, shared_nbytes
 from numba_gpucore.compile.job import Job
 from numba_gpucore.cpu.arch import host_arch
 from numba_gpucore.cpu.codegen import CODEGEN
-from numba_gpucore.cpu.definitions import place_shared
 from numba_gpucore.cpu.device import CpuDevice, CpuProgram
 
 _TARGET = Target("ptxplus", "numba_ptxplus", ("cpu",), "NUMBA_PTXPLUS_DEVICE")
@@ -110,7 +109,7 @@ def compile_ir(
     out = CODEGEN.emit(program, job)
     artifact = Artifact(
         "kernel", job.entry, "cpu", request.arch, 1, arg_types, CODEGEN.assemble(out, job),
-        place_shared(shared)[1], made_sites, CODEGEN.facts(program, job),
+        shared_nbytes(shared), made_sites, CODEGEN.facts(program, job),
     )  # fmt: skip
     return Compiled(job, artifact, out)
 
