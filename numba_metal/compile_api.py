@@ -15,7 +15,7 @@ from numba_gpucore.base.number_types import passed_type
 from numba_gpucore.compile.driver import inspect_stage
 from numba_gpucore.launch.eager import kernel_arg_types
 from numba_gpucore.launch.jit import python_function_of
-from numba_metal.architectures import MSL_VERSIONS, arch_of
+from numba_metal.architectures import DEFAULT_MSL_VERSION, MSL_VERSIONS, arch_of
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.target import TARGET
 
@@ -25,7 +25,7 @@ CODEGEN_PATH = "numba_metal.codegen:CODEGEN"
 def compile_msl(
     pyfunc: Callable[..., Any],
     sig: Any,
-    msl_version: tuple[int, int] = (3, 1),
+    msl_version: tuple[int, int] = DEFAULT_MSL_VERSION,
     *,
     lineinfo: bool = True,
     **options: Any,

@@ -16,8 +16,13 @@ from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.site import MAX_TRACES, Frame, Site
 from numba_gpucore.compile.code_library import Call, DeviceLibrary
 
-_OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_LIBRARY_FOLDERS = tuple(os.path.join(folder, "") for folder in (_OWN_FOLDER, os.path.dirname(numba.__file__)))
+_OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_LIBRARY_FOLDERS = (_OWN_FOLDER, os.path.join(os.path.dirname(numba.__file__), ""))
+
+
+def is_own_file(filename: str) -> bool:
+    """True inside this project's core."""
+    return filename.startswith(_OWN_FOLDER)
 
 
 def is_library_file(filename: str) -> bool:

@@ -15,10 +15,9 @@ from typing import Any
 
 from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError, remake_error
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_gpucore.compile.call_chains import is_library_file
+from numba_gpucore.compile.call_chains import is_library_file, is_own_file
 from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, Hint
 
-_OWN_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _COLOURS = late_pattern(r"\x1b\[[0-9;]*m")
 _STEP = late_pattern(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
 #: ` at /path/file.py (12)` of "During:" lines, `Raised from /path/file.py (12)`, or `File "path/file.py", line 12:`.
@@ -108,7 +107,7 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
     call = _NO_IMPLEMENTATION.search(text + "\n\n")
     for reason in _REASON.finditer(text):
         path = os.path.abspath(reason["path"])
-        if path.startswith(_OWN_FOLDER) or not is_library_file(path):  # ours, or that of a user's overload
+        if is_own_file(path) or not is_library_file(path):  # ours, or that of a user's overload
             what, advice = _split_advice(_REASON_END.split(" ".join(reason["text"].split()), maxsplit=1)[0])
             name = _function_name(call["function"]) if call else ""
             if what.startswith("a kernel cannot allocate") and name not in ("", "overload_allocate"):

@@ -12,7 +12,7 @@ import operator
 
 from llvmlite import ir
 
-from numba_gpucore.compile.lower.registry import lower, replacements
+from numba_gpucore.compile.lower.registry import lower, replace, replace_attribute
 from numba_gpucore.compile.numba_api import arrayobj, cgutils, types
 
 I64 = ir.IntType(64)
@@ -136,7 +136,7 @@ def lower_setitem(context, builder, sig, args):
     return context.get_dummy_value()
 
 
-@replacements.lower(len, types.Array)
+@replace(len, types.Array)
 def lower_len(context, builder, sig, args):
     if not is_record_of_fields(sig.args[0]):
         return arrayobj.array_len(context, builder, sig, args)
@@ -144,7 +144,7 @@ def lower_len(context, builder, sig, args):
 
 
 def _replace_attribute(attribute: str, field: str, original) -> None:
-    @replacements.lower_getattr(types.Array, attribute)
+    @replace_attribute(types.Array, attribute)
     def lower_attribute(context, builder, type_, array):
         if not is_record_of_fields(type_):
             return original(context, builder, type_, array)

@@ -10,9 +10,7 @@ import operator
 
 from numba_gpucore.compile.lower import float_math
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import cgutils, types
-
-FLOATS = (types.float16, types.float32, types.float64)
+from numba_gpucore.compile.numba_api import cgutils
 
 
 def throw_if_zero(context, builder, divisor, message: str) -> None:
@@ -47,5 +45,5 @@ _IMPLEMENTATIONS = {
     divmod: lower_real_divmod,
 }
 for _operator, _implementation in _IMPLEMENTATIONS.items():
-    for _type in FLOATS:
+    for _type in float_math.FLOATS:
         lower(_operator, _type, _type)(_implementation)

@@ -10,8 +10,11 @@ from llvmlite import ir
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.llvm_calls import call_intrinsic
+from numba_gpucore.compile.numba_api import types
 
 I32 = ir.IntType(32)
+#: Numba's types of what these functions take.
+FLOATS = (types.float16, types.float32, types.float64)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import operator
 
 from llvmlite import ir
 
-from numba_gpucore.compile.lower.float_math import call_llvm
-from numba_gpucore.compile.lower.registry import lower, registry
+from numba_gpucore.compile.lower.float_math import FLOATS, call_llvm
+from numba_gpucore.compile.lower.registry import lower, lower_cast
 from numba_gpucore.compile.numba_api import cgutils, types
 
 WORDS = (types.int64, types.uint64)
@@ -29,7 +29,6 @@ ARITHMETIC = {
     operator.mul: "mul",
     operator.imul: "mul",
 }
-FLOATS = (types.float16, types.float32, types.float64)
 
 
 def wrapping(instruction: str):
@@ -138,4 +137,4 @@ for _function, _implementation in _SHIFTS.items():
     for _count in WORDS:
         lower(_function, types.Integer, _count)(_implementation)
 for _float in FLOATS:
-    registry.lower_cast(_float, types.Integer)(lower_float_to_integer)
+    lower_cast(_float, types.Integer)(lower_float_to_integer)

@@ -9,6 +9,7 @@ registry = LoweringRegistry("gpucore")
 replacements = LoweringRegistry("gpucore replacements")
 lower = registry.lower
 replace = replacements.lower
+replace_attribute = replacements.lower_getattr
 lower_attribute = registry.lower_getattr
 lower_getattr_generic = registry.lower_getattr_generic
 lower_setattr_generic = registry.lower_setattr_generic

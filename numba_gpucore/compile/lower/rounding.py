@@ -10,8 +10,6 @@ from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import templates, types
 from numba_gpucore.runtime import rounding
 
-FLOATS = (types.float16, types.float32, types.float64)
-
 
 def lower_round(context, builder, sig, args):
     whole = float_math.call_real(builder, "rint", *args)
@@ -26,6 +24,6 @@ def lower_round_to_digits(context, builder, sig, args):
     return context.compile_internal(builder, rounding.round_to_digits, inner, (*args, whole_from))
 
 
-for _type in FLOATS:
+for _type in float_math.FLOATS:
     lower(round, _type)(lower_round)
     lower(round, _type, types.Integer)(lower_round_to_digits)
