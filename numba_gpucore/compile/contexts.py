@@ -261,6 +261,8 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
         # With float64="float32" its type is narrower than the array.
         if not isinstance(typ.dtype, BFloat16):
             ary = ary.astype(numpy_support.as_dtype(typ.dtype), copy=False)
+        # What lies between the items of a view is not part of the module, so the strides are those of a copy.
+        ary = ary if ary.flags.forc else ary.copy()
         data = ir.Constant(ir.ArrayType(ir.IntType(8), ary.nbytes), bytearray(ary.tobytes(order="A")))
         variable = cgutils.global_constant(builder.module, "const.array", data)
         item_nbytes = self.get_abi_sizeof(self.get_data_type(typ.dtype))

@@ -15,6 +15,10 @@ SHAPE = (4, 6)
 TABLE = np.arange(100, dtype=np.float32) * 2
 #: Emitters read constants as LLVM writes them, with some bytes escaped.
 EVERY_BYTE = np.arange(256, dtype=np.uint8)
+#: Constants whose items do not lie side by side.
+EVERY_THIRD, BACKWARDS, REPEATED = TABLE[1::3], TABLE[::-1], np.broadcast_to(np.float32(7), (3, 4))
+COLUMNS = TABLE.reshape(10, 10)[::2, 3:5]
+FIELD = np.array([(1.5, 2), (3.5, 4), (5.5, 6)], np.dtype([("x", np.float32), ("n", np.int32)]))["n"]
 ITEM = np.dtype([("x", np.float32), ("n", np.int32), ("ok", np.bool_)], align=True)
 
 
@@ -153,6 +157,17 @@ def constant_table(index, out):
     i = gpu.grid(1)
     if i < index.size:
         out[i] = table[index[i]] + TABLE[99 - index[i]]
+
+
+def constant_views(out):
+    i = gpu.grid(1)
+    if i == 0:
+        out[0] = EVERY_THIRD[0] + EVERY_THIRD[32] + gpu.const.array_like(EVERY_THIRD)[-2]
+        out[1] = BACKWARDS[0] - BACKWARDS[98]
+        out[2] = REPEATED[2, 3] + REPEATED[0, 1]
+        out[3] = COLUMNS[4, 1] - COLUMNS[1, 0]
+        out[4] = FIELD[0] + 10 * FIELD[2]
+        out[5] = EVERY_THIRD[1:].size
 
 
 def every_byte(out):
@@ -330,6 +345,12 @@ CASES = (
         constant_table,
         lambda rng: (np.array([0, 5, 99, 70, 3], np.int32), np.zeros(5, np.float32)),
         lambda index, out: {1: np.full(5, 198, np.float32)},
+    ),
+    Case(
+        constant_views,
+        lambda rng: (np.zeros(6, np.float32),),
+        # TABLE[i] is 2 * i.
+        lambda out: {0: np.array([2 + 194 + 188, 198 - 2, 14, 2 * 84 - 2 * 23, 2 + 10 * 6, 32], np.float32)},
     ),
     Case(every_byte, lambda rng: (np.zeros(256, np.int32),), lambda out: {0: np.arange(256)}, block=256),
 )
