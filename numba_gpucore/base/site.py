@@ -6,6 +6,8 @@ but its content, so equal sites get equal ids in every function, module and proc
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -23,16 +25,30 @@ MAX_TRACES = 4
 
 @dataclass(frozen=True)
 class Frame:
-    """A line of the user's source: relative to its function's first line, so that a moved function keeps its id."""
+    """A line of the user's source, relative to its function's first line.
+
+    function_number: of the function among those that the kernel's fingerprint reaches, by which another process finds
+    it, wherever it is by then; None for functions that bytecode does not lead to, such as overloads.
+    """
 
     function: str
     filename: str
     first_line: int
     line_offset: int
+    function_number: int | None = None
 
     @property
     def line(self) -> int:
         return self.first_line + self.line_offset
+
+    @property
+    def place(self) -> str:
+        """What tells the line from all others of a program, of which some may be in functions of the same name.
+
+        The same wherever packages are installed: of the path only the last folder counts.
+        """
+        folder, name = os.path.split(self.filename)
+        return f"{os.path.basename(folder)}/{name}:{self.first_line}+{self.line_offset} {self.function}"
 
     def at_line(self, line: int) -> Frame:
         """The same function at an absolute line."""
@@ -78,9 +94,13 @@ class Site:
 
     @property
     def content_id(self) -> int:
-        """63-bit id: exception, arguments, function and relative line; neither path nor absolute line."""
-        content = (self.exception, self.arguments, self.frame.function, self.frame.line_offset, self.is_bounds_check)
-        return id_of_text(repr(content))
+        """63-bit id: exception, arguments and place."""
+        return id_of_text(repr((self.exception, self.arguments, self.frame.place, self.is_bounds_check)))
+
+    def with_frames(self, change: Callable[[Frame], Frame]) -> Site:
+        """The same site with other frames in the places of its own."""
+        traces = tuple(tuple(map(change, trace)) for trace in self.traces)
+        return replace(self, frame=change(self.frame), traces=traces)
 
     @property
     def holes(self) -> tuple[Hole, ...]:

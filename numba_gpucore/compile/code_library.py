@@ -98,7 +98,7 @@ class DeviceLibrary(CodeLibrary):
     def add_promise(self, text: str) -> int:
         """Note a static_assert at the current line and return an id for it."""
         frame = self.current_frame
-        content_id = id_of_text(f"{frame.function} {frame.line_offset} {text}")
+        content_id = id_of_text(f"{frame.place} {text}")
         self._promises[content_id] = frame, text
         return content_id
 

@@ -13,7 +13,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from numba_gpucore import __version__
 from numba_gpucore.base.argtypes import is_of_one_process
@@ -24,7 +23,7 @@ from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.own_source import digest_own_source, read_shipped_digest, state_of_own_source
 from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.settings import Settings
-from numba_gpucore.base.site import Frame, Site
+from numba_gpucore.base.site import Frame
 from numba_gpucore.base.versions import COMPILING_PACKAGES, version_of
 from numba_gpucore.launch import miss
 from numba_gpucore.launch.cache import NOT_THERE, DiskCache, Lookup
@@ -90,7 +89,7 @@ class KernelStore:
                     request, again.artifact, f"another process was faster: {again.reason}", fingerprint, stats
                 )
             self._note_miss(request, lookup.reason, stats)
-            artifact = self._compile(request)
+            artifact = number_functions(self._compile(request), fingerprint)
             obstacle = self._obstacle_to_keeping_result(artifact) or self._user.store(key, artifact)
             if obstacle:
                 stats.unkept.append((_signature_of(request), obstacle))
@@ -254,21 +253,26 @@ def _file_of(module_name: str) -> str:
     return getattr(sys.modules.get(module_name), "__file__", None) or ""
 
 
+def number_functions(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:
+    """The Artifact with the numbers of the functions in which its exception sites are."""
+    numbers: dict[tuple[str, str, int], int] = {}
+    for number, function in enumerate(fingerprint.functions):
+        code = function.__code__
+        numbers.setdefault((function.__qualname__, code.co_filename, code.co_firstlineno), number)
+
+    def add_number(frame: Frame) -> Frame:
+        return replace(frame, function_number=numbers.get((frame.function, frame.filename, frame.first_line)))
+
+    return replace(artifact, sites=tuple(site.with_frames(add_number) for site in artifact.sites))
+
+
 def rebase_sites(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:
     """The Artifact with the lines of its exception sites where the live functions are now."""
-    live: dict[str, Callable[..., Any]] = {}
-    for function in fingerprint.functions:
-        live.setdefault(function.__qualname__, function)
 
     def rebase(frame: Frame) -> Frame:
-        function = live.get(frame.function)
-        if function is None:
+        if frame.function_number is None:
             return frame
-        code = function.__code__
-        return Frame(frame.function, code.co_filename, code.co_firstlineno, frame.line_offset)
+        code = fingerprint.functions[frame.function_number].__code__
+        return Frame(frame.function, code.co_filename, code.co_firstlineno, frame.line_offset, frame.function_number)
 
-    def rebase_site(site: Site) -> Site:
-        traces = tuple(tuple(map(rebase, trace)) for trace in site.traces)
-        return replace(site, frame=rebase(site.frame), traces=traces)
-
-    return replace(artifact, sites=tuple(map(rebase_site, artifact.sites)))
+    return replace(artifact, sites=tuple(site.with_frames(rebase) for site in artifact.sites))

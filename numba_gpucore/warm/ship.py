@@ -20,7 +20,7 @@ from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.fingerprint import take_fingerprint
 from numba_gpucore.launch.kernel import Kernel
 from numba_gpucore.launch.session import default_session
-from numba_gpucore.launch.store import make_key, obstacle_to_keeping, package_of
+from numba_gpucore.launch.store import make_key, number_functions, obstacle_to_keeping, package_of
 from numba_gpucore.warm.compile_modules import (
     NOTHING_TO_COMPILE,
     ArchChoice,
@@ -123,7 +123,7 @@ def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
         if fingerprint.digest is None or obstacle:
             raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {obstacle}")
         key = make_key(request, backend, fingerprint.digest, own_source)
-        artifact = miss.compile_kernel(request)
+        artifact = number_functions(miss.compile_kernel(request), fingerprint)
         lost = [source.module for source in artifact.sources if not source.source_digest]
         if lost:
             raise ShipError(f"'{kernel.py_func.__qualname__}' uses overloads of {', '.join(lost)}, without source")

@@ -108,3 +108,57 @@ def test_recursion_is_followed_once():
 
     message, _frames = fails(numba_ptxplus.jit(kernel), np.zeros(4))
     assert f"called at {HERE}:{line_of(kernel, '= down')}" in message
+
+
+PLACES = """
+import traceback
+import numpy as np
+import numba_ptxplus as cuda
+from one.helpers import item
+from two.helpers import item as other_item
+
+third = cuda.jit(device=True)(lambda x, i: x[i])
+fourth = cuda.jit(device=True)(lambda x, i: x[i] + 1)
+fifth = cuda.jit(device=True)(lambda x, i: x[i])
+
+@cuda.jit(cache=True)
+def kernel(x, way):
+    if way == 0:
+        x[0] = item(x, 5)
+    elif way == 1:
+        x[0] = other_item(x, 5)
+    elif way == 2:
+        x[0] = third(x, 5)
+    elif way == 3:
+        x[0] = fourth(x, 5)
+    else:
+        x[0] = fifth(x, 5)
+
+for way in range(5):
+    try:
+        kernel[1, 1](np.zeros(3), way)
+    except IndexError as error:
+        frame, place = traceback.extract_tb(error.__traceback__)[-1], str(error).splitlines()[1]
+        print(*frame.filename.rsplit("/", 3)[1:], frame.lineno, "helpers.py" in place, " or " in place)
+print(len(kernel.stats.hits))
+"""
+
+
+def test_functions_of_one_name_are_told_apart_wherever_they_are(tmp_path, run_python):
+    """By a process that compiles, and by one that finds the kernel when everything lies elsewhere in other files."""
+    helper = "import numba_ptxplus as cuda\n@cuda.jit(device=True)\ndef item(x, i):\n    return x[i]{}\n"
+    for folder, n_lines, n_hits in (("here", 0, 0), ("there", 7, 1)):
+        root = tmp_path / folder
+        for package, what in (("one", ""), ("two", " + 1")):
+            (root / package).mkdir(parents=True)
+            (root / package / "helpers.py").write_text("#\n" * n_lines + helper.format(what))
+        (root / "program.py").write_text("#\n" * n_lines + PLACES)
+        cache = str(tmp_path / "cache")
+        printed = run_python(root / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=cache).stdout
+        name = tmp_path.name
+        assert printed.splitlines() == [
+            f"{folder} one helpers.py {n_lines + 4} True False",
+            f"{folder} two helpers.py {n_lines + 4} True False",
+            *(f"{name} {folder} program.py {n_lines + line} False False" for line in (8, 9, 10)),
+            str(n_hits),
+        ]
