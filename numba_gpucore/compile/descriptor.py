@@ -73,7 +73,7 @@ class DeviceDescriptor(TargetDescriptor):
         if isinstance(value, Dispatcher):
             if getattr(value, "targetdescr", None) is self:
                 return value
-            return self.dispatcher_for(value.py_func, _inherited_options(value.targetoptions))
+            return self.dispatcher_for(value.py_func, _inherited_options(value.targetoptions), locals=value.locals)
         options = getattr(value, "options", None)
         if isinstance(options, KernelOptions):
             device_options = {"inline": options.inline, "fastmath": options.fastmath}
@@ -85,13 +85,18 @@ class DeviceDescriptor(TargetDescriptor):
         return value
 
     def dispatcher_for(
-        self, py_func: Callable, options: dict[str, Any], declared: tuple[DeclaredTypes, ...] = ()
+        self,
+        py_func: Callable,
+        options: dict[str, Any],
+        declared: tuple[DeclaredTypes, ...] = (),
+        locals: dict[str, types.Type] | None = None,
     ) -> Dispatcher:
-        """The one dispatcher of this target for a Python function, options and declared signatures."""
+        """The one dispatcher of this target for a Python function, options, declared signatures, and types of local
+        variables."""
         by_options = self._dispatchers.setdefault(py_func, {})
-        key = (declared, *sorted((name, repr(value)) for name, value in options.items()))
+        key = (declared, *sorted((name, repr(value)) for name, value in (*options.items(), *(locals or {}).items())))
         if key not in by_options:
-            by_options[key] = self.dispatcher_class(py_func, targetoptions=options)
+            by_options[key] = self.dispatcher_class(py_func, targetoptions=options, locals=locals)
             by_options[key].declared = declared
         return by_options[key]
 

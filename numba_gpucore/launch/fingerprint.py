@@ -193,7 +193,7 @@ class _Encoder:
             self._put("bytes", value.tobytes())
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             order = f"{value.flags.f_contiguous}{value.flags.c_contiguous}"
-            self._put("array", f"{_dtype_text(value.dtype)}{value.shape}{order}")
+            self._put("array", f"{type(value).__name__} {_dtype_text(value.dtype)}{value.shape}{order}")
             self._put("bytes", value.tobytes(order="A"))
         elif is_foreign_array(value) and not isinstance(value, type):
             raise _UnknownObject(f"'{name}' is a device array, whose address is that of this process")
@@ -211,7 +211,7 @@ class _Encoder:
         elif isinstance(value, type):
             self._add_class(value, name)
         elif isinstance(getattr(value, "py_func", None), types.FunctionType):
-            self._put("options", _options_text(value))
+            self._add_options(value)
             self.add_function(value)
         elif isinstance(value, types.FunctionType):
             # Named, not followed: the cache key holds the packages' versions.
@@ -235,6 +235,16 @@ class _Encoder:
         else:
             return False
         return True
+
+    def _add_options(self, function: Any) -> None:
+        """Options of a decorated function, ours or Numba's."""
+        options = getattr(function, "options", None)
+        if isinstance(options, KernelOptions):
+            self._put("options", str(options))
+            return
+        # Sets of fast-math flags, functions that decide about inlining, types of variables.
+        options = {**getattr(function, "targetoptions", {}), "locals": getattr(function, "locals", {})}
+        self.add(tuple(sorted(options.items())), f"options of {function.py_func.__qualname__}")
 
     def _add_class(self, cls: type, name: str) -> None:
         self._put("class", f"{cls.__module__}.{cls.__qualname__}")
@@ -274,14 +284,6 @@ def _cell_contents(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return _EMPTY_CELL
-
-
-def _options_text(function: Any) -> str:
-    """Options of a decorated function, ours or Numba's, in a text that is equal in every process."""
-    options = getattr(function, "options", None)
-    if not isinstance(options, KernelOptions):
-        options = sorted(getattr(function, "targetoptions", {}).items())
-    return str(options)
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:

@@ -189,6 +189,17 @@ def test_functions_that_are_compiled_are_the_same_in_every_module():
     assert len({take_fingerprint(define(source, helper=helper)).digest for helper in helpers}) == 1
 
 
+@pytest.mark.parametrize(
+    "options", [{"fastmath": {"nnan"}}, {"inline": lambda *_: False}, {"locals": {"x": numba.int32}}], ids=str
+)
+def test_options_of_what_numba_decorates_count(options):
+    def double(x):
+        return x + x
+
+    digests = {take_fingerprint(with_cell(njit(**chosen)(double))).digest for chosen in ({}, options, options)}
+    assert len(digests) == 2 and None not in digests
+
+
 def test_recursion_ends():
     cycle = "def odd(n): return n and even(n - 1)\ndef even(n): return not n or odd(n - 1)\n"
     source = cycle + "def kernel(n): return odd(n)"
@@ -215,16 +226,21 @@ def test_foreign_ufunc_is_unknown():
 
 
 PROGRAM = """
-import math, numpy as np
+import math, types, numpy as np
 from numba_gpucore.launch.fingerprint import take_fingerprint
 WORDS = {"alpha", "beta", "gamma", "delta"}
 TABLE = np.arange(6.0).reshape(2, 3)
 def helper(x): return math.sin(x) + TABLE[0, 1]
-def kernel(x): return helper(x) if x in {"one", "two", "three"} else len(WORDS)
+def cost(*_): return True
+#: What Numba's dispatchers look like.
+decorated = types.SimpleNamespace(
+    py_func=lambda x: x, targetoptions={"inline": cost, "fastmath": {"nnan", "nsz", "arcp"}}, locals={"x": np.int32}
+)
+def kernel(x): return helper(decorated(x)) if x in {"one", "two", "three"} else len(WORDS)
 if WARM_UP:
     [hash(kernel.__code__), kernel.__code__.co_consts]
     for _ in range(500):
-        kernel(1.0)
+        helper(1.0)
 print(take_fingerprint(kernel).digest)
 """
 

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 import numba_metal as cuda
+import numba_ptxplus
 
 
 @numba.njit
@@ -39,3 +40,21 @@ def test_a_kernel_leaves_the_dispatcher_as_it_was():
     assert double.signatures == [], "the kernel's use compiled nothing for Numba's own target"
     assert double(np.float32(2)) == 4
     assert double.signatures == [(numba.float32,)]
+
+
+def test_declared_types_of_variables_hold_in_kernels():
+    """As on the CPU, where 0.1 is rounded to float32 on its way."""
+
+    def rounded(x):
+        y = x * 2
+        return y
+
+    narrow, wide = (numba.njit(locals={"y": type_})(rounded) for type_ in (numba.float32, numba.float64))
+
+    @numba_ptxplus.jit
+    def kernel(out):
+        out[0], out[1] = narrow(0.1), wide(0.1)
+
+    out = np.zeros(2)
+    kernel[1, 1](out)
+    assert out.tolist() == [np.float32(0.2), 0.2] == [narrow(0.1), wide(0.1)]
