@@ -15,6 +15,7 @@ from typing import Any
 from numba_gpucore.base.artifact import SourceCheck
 from numba_gpucore.base.source import digest_module_source
 from numba_gpucore.base.versions import KNOWN_PACKAGES, version_of
+from numba_gpucore.compile.call_chains import is_library_file
 from numba_gpucore.compile.module_imports import modules_behind
 from numba_gpucore.compile.numba_api import ir, types, typing
 
@@ -95,13 +96,18 @@ def _modules_of(template: Any) -> Iterator[str]:
     # What `infer_global` decorates, and what `type_callable` does.
     yield from (base.__module__ for base in getattr(template, "__mro__", ()))
     for cell in getattr(getattr(template, "generic", None), "__closure__", None) or ():
-        yield getattr(cell.cell_contents, "__module__", None) or ""
+        yield _module_with_source(cell.cell_contents)
 
 
 def _module_with_source(function: Any) -> str:
-    """The module of a function; of one that was entered at a prompt beside a script, a name that has no source."""
+    """The module of a function; a name that has no source where no module's file tells of it.
+
+    So it is with what was entered at a prompt beside a script, and with what `exec` makes in a namespace without a name.
+    """
     filename = getattr(getattr(function, "__code__", None), "co_filename", "")
-    module: str = function.__module__ or ""
+    module: str = getattr(function, "__module__", None) or ""
+    if not module:
+        return "" if is_library_file(filename) else filename
     return f"{module} {filename}" if module == "__main__" and filename.startswith("<") else module
 
 

@@ -246,7 +246,8 @@ from numba.extending import overload
 
 def scaled(x): ...
 
-exec(compile("@overload(scaled)\\ndef _scaled(x):\\n    return lambda x: x * 2", "<stdin>", "exec"), globals())
+text = "@overload(scaled)\\ndef _scaled(x):\\n    return lambda x: x * 2"
+exec(compile(text, "<stdin>", "exec"), NAMESPACE)
 
 @cuda.jit(cache=True)
 def kernel(x):
@@ -258,8 +259,16 @@ print(x[0], [reason for _signature, reason in kernel.stats.unkept])
 """
 
 
-def test_what_is_entered_beside_a_script_is_of_one_process(tmp_path, run_python):
+@pytest.mark.parametrize(
+    "namespace, name",
+    [
+        ("globals()", "__main__ <stdin>"),
+        ("{'overload': overload, 'scaled': scaled}", "<stdin>"),
+        ("{'overload': overload, 'scaled': scaled, '__name__': 'nowhere'}", "nowhere"),
+    ],
+)
+def test_what_no_file_tells_of_is_of_one_process(tmp_path, run_python, namespace, name):
     """As with `python -i script.py`: the script's file does not tell of it."""
-    (tmp_path / "program.py").write_text(AT_A_PROMPT)
+    (tmp_path / "program.py").write_text(AT_A_PROMPT.replace("NAMESPACE", namespace))
     child = run_python(tmp_path / "program.py", NUMBA_PTXPLUS_DEVICE="cpu", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
-    assert child.stdout == "2.0 ['it uses overloads of __main__ <stdin>, whose source cannot be found']\n"
+    assert child.stdout == f"2.0 ['it uses overloads of {name}, whose source cannot be found']\n"
