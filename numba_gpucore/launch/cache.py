@@ -42,6 +42,8 @@ _TEMPORARY_SUFFIX = ".gputemporary"
 _COUNTED_SUFFIXES = (ENTRY_SUFFIX, OVERLOAD_SUFFIX, _TEXT_SUFFIX)
 #: A temporary file this old belongs to a process that died.
 _TEMPORARY_TIMEOUT_S = 3600.0
+#: How far the clocks of a file server and of those who use it may be apart.
+_LARGEST_SKEW_NS = 3600 * 10**9
 #: Windows turns line ends into its own without it.
 _BINARY = getattr(os, "O_BINARY", 0)
 _LEFTOVER_TIMEOUTS_S = {_TEMPORARY_SUFFIX: _TEMPORARY_TIMEOUT_S, _LOCK_SUFFIX: LOCK_TIMEOUT_S}
@@ -127,7 +129,7 @@ class DiskCache:
             self.keep(key.digest + ENTRY_SUFFIX, encode_entry(key, artifact, made_with))
         except OSError as error:
             reason = f"compiled kernels cannot be kept in {self.folder}: {error.strerror or error}"
-            self._warn(f"{reason}; each process compiles them again")
+            self._warn(f"{reason}; each process compiles them again. NUMBA_CACHE_DIR names another folder")
             return reason
         return ""
 
@@ -260,14 +262,19 @@ class DiskCache:
                 excess -= nbytes
 
     def _files(self, *suffixes: str) -> list[tuple[int, str, int]]:
-        """For each file of these kinds when it was used last (ns), its path and its size (bytes)."""
-        files = []
+        """For each file of these kinds when it was used last (ns), its path and its size (bytes).
+
+        By a clock that was wrong it may have been used in a time to come. It counts as the oldest then, or it would
+        outlive all that is used now.
+        """
+        files, end_ns = [], time.time_ns() + _LARGEST_SKEW_NS
         with contextlib.suppress(OSError), os.scandir(self.folder) as entries:
             for entry in entries:
                 if entry.name.endswith(suffixes):
                     with contextlib.suppress(OSError):
                         status = entry.stat(follow_symlinks=False)
-                        files.append((status.st_mtime_ns, entry.path, status.st_size))
+                        used_ns = status.st_mtime_ns if status.st_mtime_ns < end_ns else 0
+                        files.append((used_ns, entry.path, status.st_size))
         return files
 
     def read(self, path: str) -> bytes:

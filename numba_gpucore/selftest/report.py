@@ -29,8 +29,9 @@ def run_selftest(program: str, cases_module: str, json_path: Path) -> int:
     """Run the cases of a module on the device of the package `program`, print a table, write JSON.
 
     cases_module: a module with `all_cases()`. The result is the exit status: 0 if every kernel did what it must.
-    Raises OSError where the JSON cannot be written.
+    Raises OSError where the JSON cannot be written, before anything runs.
     """
+    _require_writable(json_path)
     platform: Platform = import_module(f"{program}.target").PLATFORM
     cases: tuple[Case, ...] = import_module(cases_module).all_cases()
     machine = describe_machine(platform)
@@ -44,6 +45,14 @@ def run_selftest(program: str, cases_module: str, json_path: Path) -> int:
     counts = Counter(result.outcome for result in results)
     print(f"\n{', '.join(f'{count} {outcome}' for outcome, count in counts.items())}; details are in {json_path}")
     return int(bool(counts.keys() & _FAILED))
+
+
+def _require_writable(path: Path) -> None:
+    """Raise OSError where a file cannot be written; what is in it stays."""
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def describe_machine(platform: Platform) -> dict[str, str]:

@@ -22,6 +22,23 @@ def test_least_recently_used_entry_goes_first(tmp_path):
     assert [cache.find(key, ARG_TYPES).artifact is not None for key in keys] == [True, False, True, True]
 
 
+def test_what_was_used_in_a_time_to_come_goes_first(tmp_path):
+    """After a clock that was wrong has been set back, it would outlive all that is used now."""
+    cache = DiskCache(str(tmp_path), max_nbytes=7 * len(GOOD) // 2)
+    keys = [replace(KEY, fingerprint=str(number) * 40) for number in range(4)]
+    for key in keys[:3]:
+        cache.store(key, ARTIFACT)
+        os.utime(cache.path_of(key), (1 << 32, 1 << 32))
+    left_over = tmp_path / "0123.gputemporary"
+    left_over.touch()
+    os.utime(left_over, (1 << 32, 1 << 32))
+    assert cache.find(keys[1], ARG_TYPES).artifact is not None
+    DiskCache(str(tmp_path), max_nbytes=cache.max_nbytes).store(keys[3], ARTIFACT)
+    found = [cache.find(key, ARG_TYPES).artifact is not None for key in keys]
+    assert found[1] and found[3] and found.count(True) == 3
+    assert not left_over.exists()
+
+
 def test_an_entry_above_the_limit_is_not_kept(tmp_path):
     """It would be the first to go, with all that was there before it."""
     roomy, small = DiskCache(str(tmp_path)), DiskCache(str(tmp_path), max_nbytes=len(GOOD))

@@ -273,7 +273,8 @@ def test_what_another_user_owns_is_refused(cache, what):
 def test_folder_that_cannot_be_made_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("in the way")
     cache = DiskCache(str(tmp_path / "file" / "cache"))
-    with pytest.warns(CacheWarning, match="Not a directory; each process compiles them again$") as caught:
+    warning = "Not a directory; each process compiles them again. NUMBA_CACHE_DIR names another folder$"
+    with pytest.warns(CacheWarning, match=warning) as caught:
         reasons = [cache.store(KEY, ARTIFACT) for _ in range(2)]
     assert len(caught) == 1
     assert reasons == [f"compiled kernels cannot be kept in {cache.folder}: Not a directory"] * 2
@@ -332,6 +333,21 @@ def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
     with pytest.warns(CacheWarning, match="No space left"):
         assert cache.store(KEY, ARTIFACT).endswith(": No space left on device")
     assert list(Path(cache.folder).iterdir()) == []
+
+
+def test_a_write_that_ends_in_the_middle_leaves_nothing(cache):
+    """As on a full disk, or beyond a quota: the system takes a part of the file and refuses the rest."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(GOOD) // 2, before[1]))
+    try:
+        with pytest.warns(CacheWarning, match="File too large"):
+            reason = cache.store(KEY, ARTIFACT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert reason.endswith(": File too large")
+    assert list(Path(cache.folder).iterdir()) == []
+    assert cache.store(KEY, ARTIFACT) == ""
 
 
 def test_an_implementation_under_another_name_is_not_found(cache):

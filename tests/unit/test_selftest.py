@@ -12,7 +12,7 @@ import pytest
 
 import numba_metal
 from numba_gpucore.selftest.case import Case
-from numba_gpucore.selftest.report import run_selftest
+from numba_gpucore.selftest.report import DEFAULT_CASES, run_selftest
 from tests.levels import opened_level
 
 
@@ -85,6 +85,14 @@ def test_wrong_numbers_and_errors_fail(run_on_double, capsys: pytest.CaptureFixt
     assert "kernel void kernel_copy_items" in wrong["code"]
     assert "kernel void kernel_divide_by_item" in throws["code"]
     assert "Mismatched elements: 4 / 4" in capsys.readouterr().out
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(tmp_path: Path, capsys) -> None:
+    missing = tmp_path / "missing" / "report.json"
+    for path, problem in ((missing, "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(OSError, match=f"{path} cannot be written: {problem}"):
+            run_selftest("numba_metal", DEFAULT_CASES, path)
+    assert capsys.readouterr().out == ""
 
 
 def test_command_says_that_there_is_no_gpu(run_python, tmp_path: Path) -> None:
