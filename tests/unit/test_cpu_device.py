@@ -81,10 +81,12 @@ def test_memory_errors() -> None:
 def test_queue_keeps_order_and_reports_errors() -> None:
     queue = device().open_queue()
     seen: list[int] = []
-    queue.call(lambda: time.sleep(0.05))
+    may_go = threading.Event()
+    queue.call(may_go.wait)
     for i in range(50):
         queue.call(lambda i=i: seen.append(i))
     assert not queue.is_idle()
+    may_go.set()
     queue.synchronize()
     assert seen == list(range(50))
     assert queue.is_idle()
@@ -256,8 +258,9 @@ def test_every_report_taken_while_others_throw_is_whole() -> None:
     queue = own.open_queue()
     for _ in range(10):
         own.launch(program, LaunchConfig((20_000, 1, 1), (4, 1, 1), 0), b"", queue)
-    taken = 0
-    while not queue.is_idle():
+    taken, has_ended = 0, False
+    while not has_ended:
+        has_ended = queue.is_idle()
         report = read_mailbox(own.take_mailbox(queue))
         if report is not None:
             taken += 1

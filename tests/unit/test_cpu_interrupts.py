@@ -25,17 +25,6 @@ ROUNDS, BLOCKS = 10_000, 10_000
 
 
 @contextmanager
-def ctrl_c_soon() -> Iterator[None]:
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-
-
-@contextmanager
 def ctrl_c_when_begun(out: np.ndarray) -> Iterator[None]:
     def interrupt() -> None:
         while not out.any():
@@ -55,7 +44,7 @@ def test_ctrl_c_ends_a_launch(workers: int) -> None:
     out = np.zeros(BLOCKS * THREADS, np.int32)
     launch(program, 64, THREADS, out, 1, ROUNDS, on=own)  # how long a block takes decides how many are taken at once
     out[:] = 0
-    with pytest.raises(KeyboardInterrupt), ctrl_c_soon():
+    with pytest.raises(KeyboardInterrupt), ctrl_c_when_begun(out):
         launch(program, BLOCKS, THREADS, out, 1, ROUNDS, on=own)
     found = out.copy()
     assert set(found) == {0, ROUNDS}, "some blocks have run to their end, some have not begun"
@@ -106,7 +95,7 @@ def test_a_program_s_own_handler_does_not_end_a_launch() -> None:
     before = signal.signal(signal.SIGINT, hear)
     try:
         out = np.zeros(blocks * THREADS, np.int32)
-        with ctrl_c_soon():
+        with ctrl_c_when_begun(out):
             while not heard:
                 out[:] = 0
                 launch(program, blocks, THREADS, out, 1, ROUNDS, on=own)

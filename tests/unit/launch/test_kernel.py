@@ -250,13 +250,13 @@ def test_threads_launch_while_one_compiles(monkeypatch: pytest.MonkeyPatch, host
 
     def slow(request: CompileRequest, *_rest: Any) -> Any:
         entered.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return fake_device.artifact_for(request)
 
     monkeypatch.setattr("numba_gpucore.launch.miss.compile_kernel", slow)
     compiling = threading.Thread(target=lambda: kernel[1, 1](1.0, 2.0))
     compiling.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
     kernel[1, 1](3, 4)
     assert host.launches[-1][2] == struct.pack("<qq", 3, 4)
     go_on.set()
