@@ -94,14 +94,13 @@ def page() -> str:
 
 def _name_tables() -> Iterator[str]:
     for topic, names in NAMES.items():
-        statuses = {name: status_of(name) for name in names.split()}
+        alike: dict[tuple[str, str], list[str]] = {("same", ""): []}
+        for name in names.split():
+            alike.setdefault(status_of(name), []).append(f"`{name}`")
         yield f"## {topic}\n\n| name | here | |\n|---|---|---|"
-        same = [f"`{name}`" for name, (status, _) in statuses.items() if status == "same"]
-        if same:
-            yield f"| {' '.join(same)} | same | |"
-        for name, (status, explanation) in statuses.items():
-            if status != "same":
-                yield f"| `{name}` | {status} | {explanation} |"
+        for (status, explanation), quoted in alike.items():
+            if quoted:
+                yield f"| {' '.join(quoted)} | {status} | {explanation} |".replace("|  |", "| |")
         yield ""
 
 
