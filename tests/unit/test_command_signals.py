@@ -47,11 +47,11 @@ def test_signals_end_all_processes_of_warm(
         assert warm.poll() is None
         time.sleep(0.01)
     (os.killpg if to_all else os.kill)(warm.pid, number)
-    told = warm.communicate(timeout=30)[1]
+    told = warm.communicate(timeout=120)[1]
     assert told == message or number == signal.SIGKILL  # of which multiprocessing's helper tells
     assert warm.returncode == status
     with pytest.raises(ProcessLookupError):  # none of them is left; multiprocessing's own helper needs a moment
-        for _ in range(1000):
+        for _ in range(6000):
             os.killpg(warm.pid, 0)
             time.sleep(0.01)
 
@@ -86,7 +86,7 @@ def test_signals_that_warm_was_started_to_ignore_end_none_of_its_processes(tmp_p
     os.killpg(warm.pid, number)
     time.sleep(0.1)
     (tmp_path / "word").touch()
-    told = warm.communicate(timeout=30)[1]
+    told = warm.communicate(timeout=120)[1]
     assert (warm.returncode, told) == (1, f"[1/1] waits: {NOTHING_TO_COMPILE}\n")
 
 

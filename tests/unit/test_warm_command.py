@@ -333,9 +333,10 @@ print(n_compiled)
 
 def test_processes_that_start_on_an_empty_folder(command: Command, act: Act, tmp_path: Path) -> None:
     """All get right results, and the lock keeps all but one or two from compiling."""
-    with ThreadPoolExecutor(20) as pool:
-        children = list(pool.map(lambda _: command("-c", RACER), range(20)))
-    assert [child.returncode for child in children] == [0] * 20, [child.stderr for child in children]
+    count = 8
+    with ThreadPoolExecutor(count) as pool:
+        children = list(pool.map(lambda _: command("-c", RACER), range(count)))
+    assert [child.returncode for child in children] == [0] * count, [child.stderr for child in children]
     assert sum(int(child.stdout) for child in children) in (1, 2)
     assert sorted(path.suffix for path in (tmp_path / "cache").iterdir()) == [".gpukernel", ".gputext"]
     assert act("cache verify kernels") == (0, "1 found, 0 missing\n")
