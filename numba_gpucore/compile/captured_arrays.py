@@ -30,11 +30,11 @@ def is_captured_array(value: Any) -> bool:
     return is_foreign_array(value) and not isinstance(value, type)
 
 
-def type_captured_array(value: Any) -> CapturedArrayType:
+def type_captured_array(value: Any, target_name: str) -> CapturedArrayType:
     """Raises TypingError where the target cannot have one."""
     if active_flag("lacks_captured_arrays"):
         raise errors.TypingError(
-            "Metal has no device arrays as global or closure variables of a kernel — pass them as arguments"
+            f"{target_name} has no device arrays as global or closure variables of a kernel — pass them as arguments"
         )
     view = read_interface(value)
     layout = layout_of_strides(view.shape, view.strides, view.dtype.itemsize)

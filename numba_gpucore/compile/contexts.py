@@ -95,7 +95,7 @@ class DeviceTypingContext(
 
     def resolve_value_type(self, val):
         if is_captured_array(val):
-            return type_captured_array(val)
+            return type_captured_array(val, self._descriptor._target_name)
         found = self._known_as_itself(val) or type_ml_dtypes_value(val)
         if found is not None:
             return found
