@@ -20,10 +20,10 @@ from numba_gpucore.dtypes import Signature
 from numba_gpucore.launch.eager import kernel_arg_types, parse_function_signature
 from numba_gpucore.launch.jit import python_function_of
 from numba_ptxplus.architectures import arch_of
+from numba_ptxplus.driver import BACKEND
 from numba_ptxplus.driver.abi import FOREIGN_LAUNCH_ABI
 from numba_ptxplus.target import PLATFORM, TARGET
 
-CODEGEN_PATH = "numba_ptxplus.codegen:CODEGEN"
 DEFAULT_CC = (9, 0)
 _ABIS = ("c", "numba")
 
@@ -115,7 +115,9 @@ def make_request(
     pyfunc: Callable[..., Any], arg_types: tuple[ArgType, ...], cc: tuple[int, ...] | str, options: KernelOptions
 ) -> CompileRequest:
     function = python_function_of(pyfunc)
-    return CompileRequest(function, TARGET, "cuda", CODEGEN_PATH, FOREIGN_LAUNCH_ABI, arch_of(cc), arg_types, options)
+    return CompileRequest(
+        function, TARGET, BACKEND.kind, BACKEND.codegen, FOREIGN_LAUNCH_ABI, arch_of(cc), arg_types, options
+    )
 
 
 def _lower(request: CompileRequest, signature: Signature, abi: str, abi_info: Mapping[str, Any]) -> Lowered:

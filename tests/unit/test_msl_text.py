@@ -150,7 +150,7 @@ def test_refusals_name_their_lines_without_lineinfo(has_source):
 
 
 def test_unknown_versions_and_options_are_refused():
-    with pytest.raises(OptionError, match=r"msl_version must be one of \(3, 0\).*not \(2, 4\)"):
+    with pytest.raises(OptionError, match=r"unknown version '2\.4' of the Metal language; known are msl3\.0"):
         compile_msl(saxpy, SIGNATURES[saxpy], msl_version=(2, 4))
     with pytest.raises(OptionError, match="unknown option 'speed'"):
         compile_msl(saxpy, SIGNATURES[saxpy], speed=11)
