@@ -31,8 +31,10 @@ class OwnBuildHook(BuildHookInterface):
         digest.write_text(digest_own_source() + "\n", encoding="ascii")
         build_data["force_include"][str(digest)] = f"numba_gpucore/{DIGEST_FILE}"
         if os.environ.get("NUMBA_GPU_BUILD_WARM") == "1":
+            from numba_gpucore.launch.store import WARM_FOLDER  # noqa: PLC0415 - as above
+
             for path in self._run_workloads(folder / "cache"):
-                build_data["force_include"][str(path)] = f"numba_gpucore/__warm__/{path.name}"
+                build_data["force_include"][str(path)] = f"numba_gpucore/{WARM_FOLDER}/{path.name}"
             build_data["tag"] = f"cp{sys.version_info.major}{sys.version_info.minor}-none-any"
 
     def _run_workloads(self, cache: Path) -> list[Path]:
@@ -44,7 +46,9 @@ class OwnBuildHook(BuildHookInterface):
         statuses = [child.wait() for child in children]
         if any(statuses):
             raise RuntimeError("the workload could not be lowered; see above")
-        return sorted(cache.glob("*.gpuoverload"))
+        from numba_gpucore.launch.cache import OVERLOAD_SUFFIX  # noqa: PLC0415 - as above
+
+        return sorted(cache.glob("*" + OVERLOAD_SUFFIX))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if hasattr(self, "_folder"):
