@@ -102,7 +102,7 @@ def _modules_of(template: Any) -> Iterator[str]:
 def _module_with_source(function: Any) -> str:
     """The module of a function; a name that has no source where no module's file tells of it.
 
-    So it is with what was entered at a prompt beside a script, and with what `exec` makes in a namespace without a name.
+    So it is with what was entered at a prompt beside a script, and what `exec` makes in a namespace without a name.
     """
     filename = getattr(getattr(function, "__code__", None), "co_filename", "")
     module: str = getattr(function, "__module__", None) or ""

@@ -47,7 +47,7 @@ def test_declared_types_of_variables_hold_in_kernels():
 
     def rounded(x):
         y = x * 2
-        return y
+        return y  # noqa: RET504 - its type is declared below
 
     narrow, wide = (numba.njit(locals={"y": type_})(rounded) for type_ in (numba.float32, numba.float64))
 
