@@ -55,7 +55,7 @@ class LazyNumba(ModuleType):
         self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name != "__version__":
+        if name.startswith("__") and name not in ("__version__", "__all__"):  # the second is `from numba import *`
             raise AttributeError(f"module 'numba' has no attribute {name!r}")
         load_real_numba(self)
         if name not in self.__dict__:  # also while numba itself is being executed

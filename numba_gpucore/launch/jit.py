@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -38,11 +38,11 @@ def jit(platform: Platform, func_or_sig: Any = None, **keywords: Any) -> Any:
     if options.debug and options.lineinfo and platform.target.speaks_as_cuda:
         advice.warn_about_debug_and_lineinfo()
 
-    def decorate(py_func: Callable[..., Any]) -> Kernel | DeviceFunction:
-        if isinstance(py_func, (Kernel, DeviceFunction)):  # as in numba.cuda: the function, with the new options
-            py_func = py_func.py_func
+    def decorate(decorated: Any) -> Kernel | DeviceFunction:
+        # As in numba.cuda: of a kernel, or of what `numba.jit` made for CPUs, the function, with the new options.
+        py_func = getattr(decorated, "py_func", decorated)
         if not isinstance(py_func, FunctionType):
-            raise OptionError(f"jit takes a Python function, a signature or options, not {py_func!r}")
+            raise OptionError(f"jit takes a Python function, a signature or options, not {decorated!r}")
         if inspect.iscoroutinefunction(py_func):
             raise OptionError(f"'{py_func.__name__}' is an async function, which cannot be a kernel")
         if options.device:

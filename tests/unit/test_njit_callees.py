@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+import pytest
 
 import numba_metal as cuda
 import numba_ptxplus
@@ -58,3 +59,24 @@ def test_declared_types_of_variables_hold_in_kernels():
     out = np.zeros(2)
     kernel[1, 1](out)
     assert out.tolist() == [np.float32(0.2), 0.2] == [narrow(0.1), wide(0.1)]
+
+
+@pytest.mark.parametrize("decorate", [numba.njit, numba.jit, numba.njit(numba.float32(numba.float32))])
+def test_jit_takes_what_numba_compiles_for_cpus(decorate):
+    """As in numba.cuda, of which old programs write `mandel_gpu = cuda.jit(device=True)(mandel)`."""
+
+    @decorate
+    def quarter(x):
+        return x / 4
+
+    on_device = cuda.jit(device=True)(quarter)
+
+    @numba.njit
+    def apply(values):
+        for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+            values[i] = on_device(values[i])
+
+    values = np.arange(4, dtype=np.float32)
+    cuda.jit(apply)[1, 2](values)
+    np.testing.assert_array_equal(values, [0, 0.25, 0.5, 0.75])
+    assert quarter(np.float32(2)) == 0.5

@@ -72,6 +72,12 @@ from numba import cuda
 assert create_xoroshiro128p_states is cuda.random.create_xoroshiro128p_states
 assert sinf is cuda.libdevice.sinf and int32 is cuda.types.int32 and "__name__" not in cuda.random.__all__
 """,
+    "all names of numba": INSTALL
+    + """
+from numba import cuda
+from numba import *
+assert cuda is numba_ptxplus and vectorize is sys.modules["numba"].vectorize and float32 is sys.modules["numba"].float32
+""",
     "types of device arrays": INSTALL
     + """
 import numba, numpy
