@@ -52,6 +52,7 @@ from numba_gpucore.compile.typing import TYPING_REGISTRIES
 from numba_gpucore.compile.typing.bfloat16 import BFloat16, type_ml_dtypes_value
 from numba_gpucore.compile.typing.mixed_integers import are_mixed, word_of
 from numba_gpucore.compile.unaligned_fields import FieldTyping
+from numba_gpucore.compile.variable_lives import install_lives_on_demand
 from numba_gpucore.compile.weak_literals import WeakLiteralTyping
 from numba_gpucore.compile.weak_numbers import WEAK_LOWERING, WEAK_TYPING
 
@@ -161,6 +162,7 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
         self.special_ops["arrayexpr"] = lower_array_expression
         install_boundscheck_hook(DeviceTargetContext)
         install_format_hook()
+        install_lives_on_demand()
 
     def load_additional_registries(self):
         for registry in (*lowering_registries(), WEAK_LOWERING, FUNCTION_LOWERING, *LOWERING_REGISTRIES):

@@ -48,6 +48,11 @@ def _default_values(flags_class: type[Flags]) -> dict[str, Any]:
     return {name: option.default for name, option in flags_class.options.items()}
 
 
+def compiles_for_device() -> bool:
+    """Whether the function that Numba compiles now is for one of our targets."""
+    return isinstance(targetconfig.ConfigStack.top_or_none(), DeviceFlags)
+
+
 def kernel_flags(options: KernelOptions, target: Target) -> DeviceFlags:
     """The flags of a kernel, which everything that it calls inherits."""
     flags = DeviceFlags()

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba_gpucore.compile.flags import DeviceFlags
-from numba_gpucore.compile.numba_api import byteflow, errors, interpreter, ir, targetconfig
+from numba_gpucore.compile.flags import compiles_for_device
+from numba_gpucore.compile.numba_api import byteflow, errors, interpreter, ir
 
 _CONVERSIONS = ("", "!s", "!r", "!a")
 _CONVERSION_BITS, _HAS_SPEC = 0x3, 0x4
@@ -33,13 +33,13 @@ def install_format_hook() -> None:
     pop_plain, read_plain = runner.op_FORMAT_VALUE, reader.op_FORMAT_VALUE
 
     def op_FORMAT_VALUE(self, state, inst):
-        if inst.arg and _is_for_device():
+        if inst.arg and compiles_for_device():
             _pop_formatted(self, state, inst, bool(inst.arg & _HAS_SPEC))
         else:
             pop_plain(self, state, inst)
 
     def read_FORMAT_VALUE(self, inst, value, res, strvar, spec=None):
-        if inst.arg and _is_for_device():
+        if inst.arg and compiles_for_device():
             _read_formatted(self, _CONVERSIONS[inst.arg & _CONVERSION_BITS], value, res, strvar, spec)
         else:
             read_plain(self, inst, value, res, strvar)
@@ -51,12 +51,8 @@ def install_format_hook() -> None:
     reader.op_FORMAT_WITH_SPEC = lambda self, inst, **operands: _read_formatted(self, "", **operands)
 
 
-def _is_for_device() -> bool:
-    return isinstance(targetconfig.ConfigStack.top_or_none(), DeviceFlags)
-
-
 def _pop_formatted(runner, state, inst, has_spec: bool) -> None:
-    if not _is_for_device():
+    if not compiles_for_device():
         message = f"Use of unsupported opcode ({inst.opname}) found"
         raise errors.UnsupportedBytecodeError(message, loc=runner.get_debug_loc(inst.lineno))
     spec = state.pop() if has_spec else None

@@ -20,6 +20,7 @@ from numba.core import (
     ir,
     itanium_mangler,
     lowering,
+    postproc,
     sigutils,
     targetconfig,
     typeinfer,
@@ -41,6 +42,7 @@ from numba.core.options import TargetOptions
 from numba.core.runtime.context import NRTContext
 from numba.core.target_extension import target_override, target_registry
 from numba.core.targetconfig import Option as FlagOption
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typeconv import Conversion
 from numba.core.typed_passes import (
     AnnotateTypes,
@@ -85,6 +87,7 @@ __all__ = [
     "build_definitions",
     "byteflow",
     "callconv",
+    "canonicalize_cfg",
     "cgutils",
     "compiler",
     "consts",
@@ -104,6 +107,7 @@ __all__ = [
     "mathdecl",
     "npydecl",
     "numpy_support",
+    "postproc",
     "register_pass",
     "sigutils",
     "target_override",

@@ -1,0 +1,35 @@
+"""Where variables' lives begin and end, found out only where somebody asks. Before: Numba's passes. After: they go on.
+
+Numba counts references and so analyses lives behind every pass that may have changed them, eight times for a function.
+On a device nothing counts references, and only generators, whose states are what lives when they yield, and the passes
+that look for ends of lives themselves need the outcome: the other six times took a fourteenth of the way from a known
+kernel's bytecode to PTX. Numba has no switch for it, so the method that does it is wrapped once; for functions that are
+not compiled for a device it does all that it did.
+"""
+
+from __future__ import annotations
+
+from numba_gpucore.compile.flags import compiles_for_device
+from numba_gpucore.compile.numba_api import canonicalize_cfg, postproc
+
+_MARK = "_gpucore_wrapped"
+
+
+def install_lives_on_demand() -> None:
+    """Let Numba's post-processor leave lives alone in functions for our targets. Installing twice changes nothing."""
+    processor = postproc.PostProcessor
+    if hasattr(processor, _MARK):
+        return
+    setattr(processor, _MARK, True)
+    run_whole = processor.run
+
+    def run(self, emit_dels=False, extend_lifetimes=False):
+        function = self.func_ir
+        if emit_dels or function.is_generator or not compiles_for_device():
+            run_whole(self, emit_dels, extend_lifetimes)
+            return
+        function.blocks = canonicalize_cfg(function.blocks)
+        function.variable_lifetime = postproc.VariableLifetime(function.blocks)  # computes what it is asked for
+        function.generator_info = None
+
+    processor.run = run

@@ -1,0 +1,52 @@
+"""Numba's analysis of variables' lives is made for device functions only where somebody needs it, and for others always."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+from numba.core import analysis
+
+import numba_ptxplus as gpu
+
+
+@pytest.fixture
+def analysed(monkeypatch) -> list[int]:
+    """How many blocks the functions have whose lives are found out."""
+    found: list[int] = []
+    compute = analysis.compute_live_variables
+
+    def count(cfg, blocks, *maps):
+        found.append(len(blocks))
+        return compute(cfg, blocks, *maps)
+
+    monkeypatch.setattr(analysis, "compute_live_variables", count)
+    return found
+
+
+def add_one(out):
+    out[0] = out[1] + 1
+
+
+def squares(n):
+    for i in range(n):
+        yield i * i
+
+
+def test_only_functions_for_devices_are_spared(analysed):
+    """Numba's inlining of closures and its rewrites of typed expressions look for ends of lives themselves."""
+    gpu.compile_ptx(add_one, "void(int32[::1])")
+    n_for_device = len(analysed)
+    numba.njit("void(int32[::1])")(add_one)
+    n_for_host = len(analysed) - n_for_device
+    assert 0 < 2 * n_for_device < n_for_host
+
+
+def test_states_of_generators_are_what_lives(analysed):
+    generator = gpu.jit(device=True)(squares)
+
+    def kernel(out):
+        for square in generator(4):
+            out[0] += square
+
+    ptx, _ = gpu.compile_ptx(kernel, "void(int64[::1])")
+    assert "st.global" in ptx and len(analysed) > 6
