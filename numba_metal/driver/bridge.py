@@ -48,3 +48,9 @@ def import_bridge() -> Bridge | None:
     except ImportError:
         return None
     return Bridge(metal, objc) if hasattr(metal, "MTLCopyAllDevices") else None
+
+
+def count_devices() -> int:
+    """GPUs that can run our kernels; 0 without macOS, PyObjC or Metal 3."""
+    bridge = import_bridge()
+    return 0 if bridge is None else len(bridge.find_devices())

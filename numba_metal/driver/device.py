@@ -184,12 +184,6 @@ def _read_limits(native: Any) -> Limits:
     )
 
 
-def count_devices() -> int:
-    """GPUs that can run our kernels; 0 without macOS, PyObjC or Metal 3."""
-    bridge = import_bridge()
-    return 0 if bridge is None else len(bridge.find_devices())
-
-
 def open_device(index: int) -> MetalDevice:
     """Open a GPU. Raises DeviceError, OptionError for a bad NUMBA_METAL_TIMEOUT_S."""
     timeout_s = read_timeout_s(os.environ)
