@@ -1,4 +1,4 @@
-"""Numba's analysis of variables' lives is made for device functions only where somebody needs it, and for others always."""
+"""Numba looks for the ends of variables' lives in device functions only where that is needed; in others always."""
 
 from __future__ import annotations
 
