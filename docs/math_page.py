@@ -72,7 +72,8 @@ the type of their arguments. A variable that is an int64 here and a uint64 there
 
 | operation | result |
 |---|---|
-| `+ - *`, negation, `abs` | wrap, as in NumPy |
+| `+ - *` | wrap, as in NumPy |
+| `-x`, `~x`, `abs(x)` | wrap in the type of `x`, as in NumPy |
 | comparisons, `min`, `max` of a signed and an unsigned integer | Python's: whole numbers, none is rounded. Of an int64 and a uint64 the smaller is an int64, the larger a uint64 |
 | `x // y`, `x % y`, `divmod` | Python's signs: rounded down, the remainder has the sign of `y` |
 | `x // 0`, `x % 0` | 0, as in NumPy; with `debug=True` ZeroDivisionError |
@@ -84,7 +85,10 @@ the type of their arguments. A variable that is an int64 here and a uint64 there
 | `int(x)`, `np.int32(x)`, storing a float | towards zero; out of range the nearest integer of the type, NaN gives 0. C leaves this open; NumPy gives what the host's processor does |
 | integer → float | the nearest, ties to even, as in NumPy; too large for float16 is ∞ |
 | `round(x)`, `np.rint(x)` | halves to even; `round` of an integer is that integer |
-| `x % y`, `x // y` of floats | Python's, the sign of zero included: `-0.0` only for negative `y` |
+| `round(x, n)` | as `np.round`: `x * 10**n` is rounded, halves to even, and divided. Python rounds the exact decimal number, and may give the neighbour |
+| `x % y`, `x // y` of floats | Python's, the sign of zero included: `-0.0` only for negative `y`; `x // 0.0` is ±∞ or NaN, with `debug=True` ZeroDivisionError |
+| `np.fmod(x, y)` | the sign of `x`, as in C and NumPy; 0 for `y == 0` |
+| float functions of NumPy on 8 and 16 bits | Numba's choice: float32, where NumPy takes float16 or, for `np.divide`, float64 |
 """
 
 
@@ -203,7 +207,8 @@ def _complexes(results: Results) -> list[str]:
     lines = [
         "Distances in the plane, in ulp of the modulus of the exact result, over 2¹⁰ numbers with moduli from 2⁻²⁰ to 16. "
         "The formulas are Numba's; next to branch points (±1, ±i) and where a logarithm passes through zero they may "
-        "cancel. No bound is promised.",
+        "cancel. No bound is promised. Parts that are infinite or NaN, or become so on the way, may make both parts of a "
+        "result NaN, where C17 annex G has rules. `x / 0` is what NumPy gives, with `debug=True` ZeroDivisionError.",
         "",
         _row(["function", *(f"{COLUMNS[level]}, {dtype}" for level, dtype in columns)]),
         _row(["---"] * (len(columns) + 1)),

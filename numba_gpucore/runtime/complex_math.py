@@ -9,6 +9,27 @@ import math
 from numba.extending import register_jitable
 
 
+@register_jitable
+def divide(z, w):
+    """z / w by Smith's algorithm, as CPython and NumPy; w == 0 gives infinities and NaN, as in NumPy."""
+    if abs(w.real) >= abs(w.imag):
+        if w.real == 0:
+            return complex(z.real / abs(w.real), z.imag / abs(w.imag))
+        ratio = w.imag / w.real
+        scale = w.real + w.imag * ratio
+        return complex((z.real + z.imag * ratio) / scale, (z.imag - z.real * ratio) / scale)
+    ratio = w.real / w.imag
+    scale = w.real * ratio + w.imag
+    return complex((z.real * ratio + z.imag) / scale, (z.imag * ratio - z.real) / scale)
+
+
+def divide_or_raise(z, w):
+    """The same, with Python's error for what divides by zero."""
+    if w.real == 0 and w.imag == 0:
+        raise ZeroDivisionError("complex division by zero")
+    return divide(z, w)
+
+
 def power(z, w, one, nan):
     """z**w by NumPy's rules: small whole exponents multiply, 0**w is 0 for real w > 0 and NaN for the others but 0.
 

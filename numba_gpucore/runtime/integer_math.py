@@ -3,11 +3,18 @@
 from numba.extending import register_jitable
 
 
+@register_jitable
 def gcd(a, b):
     """Greatest common divisor, never negative (Euclid)."""
     while b != 0:
         a, b = b, a % b
     return abs(a)
+
+
+def lcm(a, b):
+    """Least common multiple, wrapping around; of 0 and any number 0."""
+    divisor = gcd(a, b)
+    return abs(a) // divisor * abs(b)
 
 
 @register_jitable

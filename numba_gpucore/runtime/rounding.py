@@ -20,7 +20,7 @@ def round_to_digits(x, ndigits, whole_from):
         exact = ndigits if ndigits < _EXACT_DIGITS else _EXACT_DIGITS
         power, rest = 10.0**exact, 10.0 ** (ndigits - exact)
         scaled = (x * power) * rest
-        if abs(scaled) >= whole_from:
+        if not abs(scaled) < whole_from:  # NaN too, from a zero and an infinite power
             return x
         return (np.rint(scaled) / rest) / power
     power = 10.0**-ndigits

@@ -181,6 +181,27 @@ def expect_complex_arithmetic(re, im, z, m):
     }
 
 
+def complex_quotients(x, y, out):
+    i = gpu.grid(1)
+    out[0, i] = x[i] / y[i]
+    out[1, i] = np.divide(x[i], y[i])
+    out[2, i] = x[i]
+    out[2, i] /= y[i]
+
+
+def make_complex_quotients(_rng):
+    """Quotients that are exact, and by zeros of either sign."""
+    parts = [0.0, -0.0, 1.0, -2.0]
+    numbers = np.array([complex(real, imag) for real in parts for imag in parts], np.complex64)
+    x, y = (part.ravel() for part in np.meshgrid(numbers, numbers[[0, 1, 4, 5, 2, 8, 12]]))
+    return x, y, np.zeros((3, x.size), np.complex64)
+
+
+def expect_complex_quotients(x, y, out):
+    with np.errstate(all="ignore"):
+        return {2: np.stack([x / y] * 3)}
+
+
 def complex_power(x, y, out):
     i = gpu.grid(1)
     out[0, i] = x[i] ** y[i]
@@ -330,6 +351,7 @@ CASES = (
         rtol=2e-6,
         tolerance="products and their differences in float32",
     ),
+    Case(complex_quotients, make_complex_quotients, expect_complex_quotients, block=112),
     Case(
         complex_power,
         lambda _rng: (

@@ -158,17 +158,18 @@ def rounding(x, digits, out, whole):
         whole[i] = round(x[i])
 
 
-ROUNDED = np.array([0.125, 2.5, -1.5, 1234.5, 2e-5, 0.78, -0.375, np.inf], np.float32)
-DIGITS = np.array([2, 0, 0, -2, 25, 1, 2, 3], np.int32)
+ROUNDED = np.array([0.125, 2.5, -1.5, 1234.5, 2e-5, 0.78, -0.375, 0.0, -0.0, 1.5, 1e-45, 1.5, -1.5, 3e38], np.float32)
+DIGITS = np.array([2, 0, 0, -2, 25, 1, 2, 400, 400, 400, 400, -400, -400, 2**31 - 1], np.int32)
 
 
 def make_rounding(_rng):
-    return ROUNDED[:7].copy(), DIGITS[:7].copy(), np.zeros(7, np.float32), np.zeros(7, np.int64)
+    return ROUNDED.copy(), DIGITS.copy(), np.zeros(ROUNDED.size, np.float32), np.zeros(ROUNDED.size, np.int64)
 
 
 def expect_rounding(x, digits, out, whole):
     places = [round(float(a), int(n)) for a, n in zip(x, digits, strict=True)]
-    return {2: np.array(places, np.float32), 3: np.array([round(float(a)) for a in x])}
+    limit = np.iinfo(np.int64).max
+    return {2: np.array(places, np.float32), 3: np.array([min(round(float(a)), limit) for a in x])}
 
 
 def float32_literals(x, n, out):
@@ -229,14 +230,19 @@ def division_case(dtype):
 
 def float_division_case(dtype):
     def make_args(rng):
-        x = np.array([7, -7, 7, -7, 0, -0.0, 5.5, 1e9, 6, -6, 1e-30, 0.3], dtype)
-        y = np.array([3, 3, -3, -3, 5, 5, np.inf, 7, 3, -3, 2, 0.1], dtype)
-        return x, y, np.zeros((3, 12), dtype)
+        x = [7, -7, 7, -7, 0, -0.0, 1e9, 6, -6, 1e-30, 0.3, 1.001]
+        y = [3, 3, -3, -3, 5, 5, 7, 3, -3, 2, 0.1, 0.001]
+        ends = [5.5, -5.5, 0.0, -0.0, np.inf, -np.inf, np.nan]
+        x += [a for a in ends for _ in range(4)]
+        y += [np.inf, -np.inf, 2.0, np.nan] * len(ends)
+        with np.errstate(over="ignore"):
+            return np.array(x).astype(dtype), np.array(y).astype(dtype), np.zeros((3, len(x)), dtype)
 
     return Case(
         float_division,
         make_args,
         expect_float_division,
+        block=64,
         needs=frozenset({"float64"} if dtype is np.float64 else ()),
         name=f"float_division_{np.dtype(dtype).name}",
         rtol=2e-7 if dtype is np.float32 else 0.0,
@@ -261,7 +267,7 @@ CASES = (
         expect_wrapping,
     ),
     *map(division_case, (np.int8, np.int32, np.uint32, np.int64, np.uint64)),
-    *map(float_division_case, (np.float32, np.float64)),
+    *map(float_division_case, (np.float16, np.float32, np.float64)),
     Case(
         division_by_zero,
         lambda _rng: (

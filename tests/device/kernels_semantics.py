@@ -40,13 +40,17 @@ def divisions(x, y, words, own):
         words[3, i] = remainder
         own[0, i] = np.floor_divide(x[i], y[i])
         own[1, i] = np.remainder(x[i], y[i])
+        own[2, i] = np.fmod(x[i], y[i])
+        own[3, i] = np.gcd(x[i], y[i])
+        own[4, i] = np.lcm(x[i], y[i])
 
 
 def expect_divisions(x, y, words, own):
     """NumPy gives 0 for division by 0, and MIN for MIN // -1."""
     with np.errstate(all="ignore"):
         wide = np.divmod(x.astype(words.dtype), y.astype(words.dtype))
-        return {2: np.stack([*wide, *wide]), 3: np.stack(np.divmod(x, y))}
+        own_rows = [*np.divmod(x, y), np.fmod(x, y), np.gcd(x, y), np.lcm(x, y)]
+        return {2: np.stack([*wide, *wide]), 3: np.stack(own_rows)}
 
 
 def shifts(x, n, words, own):
@@ -212,7 +216,7 @@ def needs(dtype) -> frozenset[str]:
 def division_case(dtype):
     def make_args(_rng):
         x, y = pairs(edges(dtype), edges(dtype))
-        return x, y, np.zeros((4, x.size), word(dtype)), np.zeros((2, x.size), dtype)
+        return x, y, np.zeros((4, x.size), word(dtype)), np.zeros((5, x.size), dtype)
 
     return Case(divisions, make_args, expect_divisions, block=BLOCK, name=f"edges_of_division_{dtype.__name__}")
 

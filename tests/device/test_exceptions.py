@@ -104,6 +104,17 @@ def test_division_by_zero_follows_the_error_model(checked_jit):
         checked_jit(kernel, debug=True, opt=False)[1, 1](zeros(1), numbers)
 
 
+def test_complex_division_by_zero_follows_the_error_model(checked_jit):
+    def kernel(z):
+        z[0] = z[0] / z[1]
+
+    numbers = np.array([3, 0], np.complex64)
+    checked_jit(kernel)[1, 1](numbers)
+    assert np.isinf(numbers[0])
+    with pytest.raises(ZeroDivisionError, match="complex division by zero"):
+        checked_jit(kernel, debug=True, opt=False)[1, 1](numbers)
+
+
 def call_math(x, which, out):
     if which == 0:
         out[0] = math.sqrt(x[0])

@@ -1,7 +1,9 @@
-"""Lowering of `%`, `//` and `divmod` of floats. Numba's own use LLVM's `frem`, which code generators for GPUs compute
-as x - trunc(x / y) * y, wrong for large quotients; these use `gpu.math.fmod`.
+"""Lowering of `%`, `//` and `divmod` of floats, and of `/` of complex numbers.
 
-Registered for each float type, which is more specific than Numba's own for all floats.
+Numba's own of floats use LLVM's `frem`, which code generators for GPUs compute as x - trunc(x / y) * y, wrong for large
+quotients; these use `gpu.math.fmod`. Its own of complex numbers throws ZeroDivisionError under NumPy's error model too.
+
+Registered for single types, which are more specific than Numba's own for all; `halves` has those of float16.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import operator
 
 from numba_gpucore.compile.lower import float_math
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import cgutils
+from numba_gpucore.compile.numba_api import cgutils, types
+from numba_gpucore.runtime import complex_math
 
 
 def throw_if_zero(context, builder, divisor, message: str) -> None:
@@ -23,18 +26,23 @@ def throw_if_zero(context, builder, divisor, message: str) -> None:
 
 def lower_real_mod(context, builder, _sig, args):
     throw_if_zero(context, builder, args[1], "modulo by zero")
-    return float_math.floor_mod(builder, *args)
+    return float_math.floor_divmod(builder, *args)[1]
 
 
 def lower_real_floordiv(context, builder, _sig, args):
     throw_if_zero(context, builder, args[1], "division by zero")
-    return float_math.floor_divide(builder, *args)
+    return float_math.floor_divmod(builder, *args)[0]
 
 
 def lower_real_divmod(context, builder, _sig, args):
     throw_if_zero(context, builder, args[1], "divmod by zero")
-    quotient = float_math.floor_divide(builder, *args)
-    return cgutils.pack_array(builder, [quotient, float_math.floor_mod(builder, *args)])
+    return cgutils.pack_array(builder, float_math.floor_divmod(builder, *args))
+
+
+def lower_complex_division(context, builder, sig, args):
+    raises = context.error_model.raise_on_fp_zero_division
+    function = complex_math.divide_or_raise if raises else complex_math.divide
+    return context.compile_internal(builder, function, sig, args)
 
 
 _IMPLEMENTATIONS = {
@@ -45,5 +53,8 @@ _IMPLEMENTATIONS = {
     divmod: lower_real_divmod,
 }
 for _operator, _implementation in _IMPLEMENTATIONS.items():
-    for _type in float_math.FLOATS:
+    for _type in (types.float32, types.float64):
         lower(_operator, _type, _type)(_implementation)
+for _operator in (operator.truediv, operator.itruediv):
+    for _type in (types.complex64, types.complex128):
+        lower(_operator, _type, _type)(lower_complex_division)

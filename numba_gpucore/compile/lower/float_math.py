@@ -167,28 +167,31 @@ def _power_of_two(builder, type_, exponent):
 # -- Python's division
 
 
-def floor_mod(builder, x, y):
-    """x % y as Python has it: the sign of y, -0.0 and 0.0 included. y must not be zero, else NaN."""
-    zero = x.type(0.0)
+def floor_divmod(builder, x, y):
+    """(x // y, x % y) as Python has them: the remainder has the sign of y, -0.0 and 0.0 included. y must not be zero,
+    else infinity or NaN, and NaN. The order of roundings is CPython's (floatobject.c, _float_div_mod), which decides
+    what an infinite y gives."""
+    zero, one = x.type(0.0), x.type(1.0)
     remainder = call_math(builder, "fmod", x, y)
-    is_zero = builder.fcmp_ordered("==", remainder, zero)
+    quotient = builder.fdiv(builder.fsub(x, remainder), y)
     signs_differ = builder.xor(
         builder.fcmp_ordered("<", remainder, zero),
         builder.fcmp_ordered("<", y, zero),
     )
-    moved = builder.select(signs_differ, builder.fadd(remainder, y), remainder)
-    return builder.select(is_zero, call_llvm(builder, "llvm.copysign", zero, y), moved)
+    is_inexact = builder.fcmp_unordered("!=", remainder, zero)
+    is_above = builder.and_(is_inexact, signs_differ)
+    quotient = builder.select(is_above, builder.fsub(quotient, one), quotient)
+    moved = builder.select(is_above, builder.fadd(remainder, y), remainder)
+    remainder = builder.select(is_inexact, moved, call_llvm(builder, "llvm.copysign", zero, y))
+    return _floor_quotient(builder, x, y, quotient), remainder
 
 
-def floor_divide(builder, x, y):
-    """x // y as Python has it; y must not be zero, else infinity or NaN."""
-    zero = x.type(0.0)
-    quotient = builder.fdiv(builder.fsub(x, floor_mod(builder, x, y)), y)
-    # The quotient is whole but for rounding: take the nearest whole number.
+def _floor_quotient(builder, x, y, quotient):
+    """The whole number nearest to `quotient`, which is one but for rounding."""
     floored = call_llvm(builder, "llvm.floor", quotient)
     is_short = builder.fcmp_ordered(">", builder.fsub(quotient, floored), x.type(0.5))
     nearest = builder.select(is_short, builder.fadd(floored, x.type(1.0)), floored)
     ratio = builder.fdiv(x, y)
-    signed_zero = call_llvm(builder, "llvm.copysign", zero, ratio)
-    result = builder.select(builder.fcmp_ordered("==", quotient, zero), signed_zero, nearest)
-    return builder.select(builder.fcmp_ordered("==", y, zero), ratio, result)
+    signed_zero = call_llvm(builder, "llvm.copysign", x.type(0.0), ratio)
+    result = builder.select(builder.fcmp_ordered("==", quotient, x.type(0.0)), signed_zero, nearest)
+    return builder.select(builder.fcmp_ordered("==", y, x.type(0.0)), ratio, result)

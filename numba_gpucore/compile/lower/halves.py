@@ -23,7 +23,9 @@ for _function in (operator.truediv, operator.itruediv):
     lower(_function, types.float16, types.float16)(lower_half_division)
 
 
-# Multiplying halves would round at each step.
+# Halves would be rounded at each step.
+for _function in (operator.floordiv, operator.ifloordiv, operator.mod, operator.imod, divmod):
+    lower_as_float(_function, types.float16, types.float16)
 for _function in (operator.pow, operator.ipow, pow):
     for _exponent in (types.int32, types.int64, types.uint64, types.IntegerLiteral):
         lower_as_float(_function, types.float16, _exponent)

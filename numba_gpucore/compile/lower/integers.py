@@ -80,6 +80,18 @@ def lower_modulo(context, builder, sig, args):
     return _divide(context, builder, sig, args, "modulo")[1]
 
 
+def lower_truncated_modulo(context, builder, sig, args):
+    """The remainder with the sign of x, as in C; 0 for y == 0, as in NumPy."""
+    x, y = args
+    zero, one = x.type(0), x.type(1)
+    # Neither 0 nor -1, whose division of MIN overflows: the remainder of 1 is that of both.
+    is_trivial = builder.icmp_unsigned("==", y, zero)
+    if not sig.return_type.signed:
+        return builder.urem(x, builder.select(is_trivial, one, y))
+    is_trivial = builder.or_(is_trivial, builder.icmp_signed("==", y, x.type(-1)))
+    return builder.srem(x, builder.select(is_trivial, one, y))
+
+
 def lower_divmod(context, builder, sig, args):
     return cgutils.pack_array(builder, _divide(context, builder, sig, args, "divmod"))
 

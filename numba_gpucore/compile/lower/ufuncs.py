@@ -41,6 +41,7 @@ INTEGERS = {
     np.remainder: integers.lower_modulo,
     np.floor_divide: integers.lower_floor_divide,
     np.divmod: integers.lower_divmod,
+    np.fmod: integers.lower_truncated_modulo,
     np.power: power.lower_integer_power,
     np.left_shift: integers.lower_left_shift,
     np.right_shift: integers.lower_right_shift,
@@ -52,6 +53,7 @@ COMPLEX = {
     np.tan: cmath.tan, np.tanh: cmath.tanh,
 }  # fmt: skip
 OWN_COMPLEX = {
+    np.divide: complex_math.divide,
     np.exp2: complex_math.exp2,
     np.expm1: complex_math.expm1,
     np.log1p: complex_math.log1p,
@@ -81,6 +83,7 @@ def _ufunc_table():
         _fill(table, ufunc, COMPLEX_LETTERS, power.lower_complex_power)
     _fill(table, np.rint, COMPLEX_LETTERS, _lower_complex_rint)
     _fill(table, np.gcd, INTEGER_LETTERS, _python_loop(integer_math.gcd))
+    _fill(table, np.lcm, INTEGER_LETTERS, _python_loop(integer_math.lcm))
     _fill(table, np.spacing, REAL_LETTERS, _lower_spacing)
     _fill(table, np.logaddexp, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp, 0.0))
     _fill(table, np.logaddexp2, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp2, 0.0, math.log(2.0)))
