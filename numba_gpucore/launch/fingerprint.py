@@ -52,6 +52,7 @@ def take_fingerprint(py_func: Callable[..., Any], overloads: RegisteredOverloads
     overloads = overloads or RegisteredOverloads()
     overloads.refresh()
     encoder = _Encoder(overloads)
+    encoder.add_overloads(overloads.modules_before_numba)
     try:
         encoder.add_function(py_func)
     except _UnknownObject as unknown:
@@ -99,15 +100,15 @@ class _Encoder:
         cells = dict(zip(function.__code__.co_freevars, map(_cell_contents, function.__closure__ or ()), strict=True))
         for name, value in cells.items():
             self._put("cell", name)
-            self._add_overloads(self._overloads.modules_of(value))
+            self.add_overloads(self._overloads.modules_of(value))
             # What is read of a module comes below.
             self.add(value.__name__ if isinstance(value, types.ModuleType) else value, name)
         for chain, value in _names_read(function.__code__, function.__globals__, cells):
             self._put("global", ".".join(chain))
-            self._add_overloads(self._overloads.modules_of(value))
+            self.add_overloads(self._overloads.modules_of(value))
             self.add(value, ".".join(chain))
 
-    def _add_overloads(self, modules: list[str]) -> None:
+    def add_overloads(self, modules: list[str]) -> None:
         # Nothing where there are none, as where Numba is not loaded.
         if modules:
             self._put("overloads", "\0".join(modules))
@@ -120,7 +121,7 @@ class _Encoder:
         self._put("shape", str(shape))
         for group in names:
             self._put("names", "\0".join(group))
-        self._add_overloads(self._overloads.modules_of_attributes(code.co_names))
+        self.add_overloads(self._overloads.modules_of_attributes(code.co_names))
         # Relative lines are part of the program: exceptions and comments show them.
         lines = ",".join(f"{start}:{(line or 0) - code.co_firstlineno}" for start, _end, line in code.co_lines())
         self._put("lines", lines)

@@ -208,6 +208,26 @@ def test_another_overload_makes_another_kernel(tmp_path, run_python):
     assert run("x[0][1]", "by_2") == ["4.0", "0"]
 
 
+FOR_GPUS = """
+import operator
+from numba.extending import overload, types
+
+@overload(operator.mul, target="gpu")
+def _mul(a, b):
+    if isinstance(a, types.Float):
+        return lambda a, b: 5.0
+"""
+
+
+def test_overloads_that_come_before_numbas_own_count(tmp_path, run_python):
+    """No name in the kernel leads to them."""
+    (tmp_path / "for_gpus.py").write_text(FOR_GPUS)
+    (tmp_path / "program.py").write_text(ORDER.replace("EXPRESSION", "x[0] * 2"))
+    variables = {"NUMBA_PTXPLUS_DEVICE": "cpu", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for modules, expected in (((), "2.0 0"), (("for_gpus",), "5.0 0"), ((), "2.0 1"), (("for_gpus",), "5.0 1")):
+        assert run_python(tmp_path / "program.py", *modules, **variables).stdout == f"{expected}\n"
+
+
 #: A kernel that uses what two modules overload, whichever of them are loaded, in whichever order.
 ORDER = """
 import sys
