@@ -124,7 +124,7 @@ class KernelStore:
         obstacle = obstacle_to_keeping(request, fingerprint)
         if fingerprint.digest is None or obstacle:
             return fingerprint, None, Lookup(None, f"cannot be cached: {obstacle}")
-        key = make_key(request, backend, fingerprint.digest, self.own_source())
+        key = make_key(request, backend, fingerprint, self.own_source())
         missed = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
         for number, (layer, layer_key) in enumerate(self._layers(request, backend, key)):
             lookup = layer.find(layer_key, request.arg_types)
@@ -202,13 +202,14 @@ def obstacle_to_keeping(request: CompileRequest, fingerprint: Fingerprint) -> st
     return f"the source of the rewrite {unknown} cannot be found" if unknown else ""
 
 
-def make_key(request: CompileRequest, backend: Backend, digest: str, own_source: str) -> CacheKey:
-    """The key of a request whose function has the fingerprint `digest`. own_source: a digest of our own source."""
+def make_key(request: CompileRequest, backend: Backend, fingerprint: Fingerprint, own_source: str) -> CacheKey:
+    """The key of a request whose function has a fingerprint with a digest. own_source: a digest of our own source."""
+    assert fingerprint.digest is not None, fingerprint.obstacle
     return CacheKey(
-        fingerprint=digest,
+        fingerprint=fingerprint.digest,
         kernel_name=request.py_func.__qualname__,
         signature=_signature_of(request),
-        options=_options_text(request),
+        options=_options_text(request.options, fingerprint),
         target=f"{request.target.name} {request.target.rules}",
         backend=request.backend,
         arch=request.arch,
@@ -222,13 +223,12 @@ def make_key(request: CompileRequest, backend: Backend, digest: str, own_source:
     )
 
 
-def _options_text(request: CompileRequest) -> str:
-    options = request.options
+def _options_text(options: KernelOptions, fingerprint: Fingerprint) -> str:
     text = str(replace(options, cache=None))
     if options.wants_lines:
-        # The machine code names the file and its lines.
-        code = request.py_func.__code__
-        text += f" {code.co_filename}:{code.co_firstlineno}"
+        # The machine code names files and their lines.
+        codes = (function.__code__ for function in fingerprint.functions)
+        text += "".join(f" {code.co_filename}:{code.co_firstlineno}" for code in codes)
     rewrites = registered_rewrites()
     return f"{text} {rewrites}" if rewrites else text
 

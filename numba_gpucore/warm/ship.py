@@ -122,7 +122,7 @@ def ship_kernel(kernel: Kernel, choice: ArchChoice, cache: DiskCache) -> int:
         obstacle = obstacle_to_keeping(request, fingerprint)
         if fingerprint.digest is None or obstacle:
             raise ShipError(f"kernel '{kernel.py_func.__qualname__}' cannot be cached: {obstacle}")
-        key = make_key(request, backend, fingerprint.digest, own_source)
+        key = make_key(request, backend, fingerprint, own_source)
         artifact = number_functions(miss.compile_kernel(request), fingerprint)
         lost = [source.module for source in artifact.sources if not source.source_digest]
         if lost:

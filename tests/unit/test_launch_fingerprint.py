@@ -14,9 +14,12 @@ import pytest
 from numba import extending, njit
 from numba.extending import intrinsic
 
+import numba_ptxplus
+from numba_gpucore.base.argtypes import ArrayType, ScalarType
 from numba_gpucore.launch import registered_overloads
 from numba_gpucore.launch.fingerprint import take_fingerprint
 from numba_gpucore.launch.registered_overloads import RegisteredOverloads
+from numba_gpucore.launch.store import make_key
 
 
 def define(source: str, name: str = "kernel", **namespace):
@@ -212,6 +215,19 @@ def test_position_in_the_file_does_not_matter_but_relative_lines_do():
     original = define("def kernel(x):\n    return x")
     assert take_fingerprint(original) == take_fingerprint(moved)
     assert take_fingerprint(original) != take_fingerprint(spread)
+
+
+@pytest.mark.parametrize("lineinfo", [False, True])
+def test_lines_in_machine_code_are_those_of_all_functions(lineinfo):
+    digests = set()
+    for n_lines in (0, 5):
+        namespace = {}
+        exec("\n" * n_lines + "def helper(x): return x + 1", namespace)
+        exec("def kernel(x): x[0] = helper(x[0])", namespace)
+        kernel = numba_ptxplus.jit(namespace["kernel"], lineinfo=lineinfo)
+        request = kernel.request_for_arch("sm_90", (ArrayType(ScalarType("float32", 4), 1, "C"),))
+        digests.add(make_key(*request, take_fingerprint(kernel.py_func), "source").digest)
+    assert len(digests) == 1 + lineinfo
 
 
 def test_unknown_object_names_itself():

@@ -23,6 +23,7 @@ from numba_gpucore.cpu.machine import make_target_machine
 from numba_gpucore.cpu.mcjit import link_by_mcjit
 from numba_gpucore.cpu.object_symbols import undefined_symbols
 from numba_gpucore.launch import miss
+from numba_gpucore.launch.fingerprint import Fingerprint
 from numba_gpucore.launch.store import make_key
 
 #: What a C library has; LLVM marks objects of Windows that compute with floats by the last.
@@ -126,13 +127,13 @@ def test_each_platform_asks_for_what_was_made_for_it(
     (types,) = every_kind_of_code.types_to_warm()
     kept_under = None
     if name is not None:
-        kept_under = make_key(*every_kind_of_code.request_for_arch(name, types), "fingerprint", "source")
+        kept_under = make_key(*every_kind_of_code.request_for_arch(name, types), Fingerprint("digest"), "source")
     monkeypatch.setattr(arch, "this_platform", lambda: here)
     monkeypatch.setattr(arch, "_read_cpu_info", dict)
     assert host_arch() == level
     assert baseline_arch() == baseline
     device = BACKEND.open_device(0)
-    asked_for = make_key(*every_kind_of_code.request_for_arch(device.arch, types), "fingerprint", "source")
+    asked_for = make_key(*every_kind_of_code.request_for_arch(device.arch, types), Fingerprint("digest"), "source")
     assert asked_for.arch == level
     assert kept_under is None or asked_for.digest == kept_under.digest
 
