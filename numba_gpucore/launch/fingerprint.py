@@ -308,7 +308,8 @@ def _names_read(
     exist are left out: typing will complain. Nested functions are included.
     """
     seen: set[tuple[str, ...]] = set()
-    instructions = list(dis.get_instructions(code))
+    # What carries a large argument of the next instruction would part a name from its attributes.
+    instructions = [one for one in dis.get_instructions(code) if one.opname != "EXTENDED_ARG"]
     for position, instruction in enumerate(instructions):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             value = namespace.get(instruction.argval, getattr(builtins, instruction.argval, None))
@@ -317,7 +318,7 @@ def _names_read(
         else:
             continue
         chain = [instruction.argval]
-        for following in instructions[position + 1 :]:
+        for following in map(instructions.__getitem__, range(position + 1, len(instructions))):
             if not isinstance(value, types.ModuleType) or following.opname not in _ATTRIBUTE_READS:
                 break
             chain.append(following.argval)

@@ -118,6 +118,10 @@ MODULE_READERS = {
     " def kernel(x): return [settings.inner.gain * y for y in x]\n return kernel\nkernel = make(settings)",
     "below a global": "def kernel(x): return settings.inner.gain * x",
     "in a comprehension": "def kernel(x): return [settings.inner.gain * y for y in x]",
+    # Of more than 256 names each is told by two instructions.
+    "among many names": "def kernel(x):\n"
+    + "".join(f" x.name{i}\n" for i in range(300))
+    + " x[0] = settings.inner.gain",
 }
 
 
