@@ -152,9 +152,12 @@ class GUFunc:
             return Parameter("part" if n_core else "element")
         if ndim == 1 and n_core == 0:
             return Parameter("cell")
+        wanted = f"a {n_core or 1}-d array"
+        if not n_core and number < self.nin:
+            wanted = f"a number or {wanted}"
         raise OptionError(
-            f"gufunc '{self.py_func.__name__}': argument {number} has {n_core} core axes in {self.signature} and type "
-            f"{type_}"
+            f"gufunc '{self.py_func.__name__}': argument {number} has {n_core} core axes in {self.signature}, so its "
+            f"type is {wanted}, not {type_}"
         )
 
     def _kernel(

@@ -162,8 +162,12 @@ def test_wrong_gufuncs_are_told() -> None:
 
     with pytest.raises(TypeError, match=r"guvectorized functions cannot return values: .* specifies int32 return type"):
         numba_metal.guvectorize(["int32(int32[:], int32[:])"], "(n)->(n)")(function)
-    with pytest.raises(TypeError, match="argument 1 has 2 core axes"):
+    with pytest.raises(TypeError, match=r"argument 1 has 2 core axes in .* a 2-d array, not array\(int32, 1d"):
         numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n,n)")(function)
+    with pytest.raises(TypeError, match=r"argument 1 has 0 core axes in .* so its type is a 1-d array, not int32"):
+        numba_metal.guvectorize(["void(int32[:], int32)"], "(n)->()")(function)
+    with pytest.raises(TypeError, match=r"so its type is a number or a 1-d array, not array\(int32, 2d"):
+        numba_metal.guvectorize(["void(int32[:,:], int32[:])"], "()->()")(function)
     with pytest.raises(TypeError, match="The following target options are not supported: 'other'"):
         numba_metal.guvectorize(["void(int32[:], int32[:])"], "(n)->(n)", other=1)(function)
     with pytest.raises(TypeError, match="nopython flag must be True"):

@@ -137,6 +137,17 @@ def index_beyond_tuple(x):
 
 
 @wrong(F32)
+def size_of_missing_axis(x):
+    x[0] = x.shape[1]
+
+
+@wrong(F32)
+def unpacks_place_on_a_line(x):
+    i, j = gpu.grid(1)
+    x[i] = j
+
+
+@wrong(F32)
 def iterates_number(x):
     for i in 3:
         x[0] = i
