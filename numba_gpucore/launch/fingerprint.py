@@ -153,7 +153,7 @@ class _Encoder:
         elif kind is str:
             self._put("str", value)
         elif kind in (bytes, bytearray):
-            self._put("bytes", bytes(value))
+            self._put(kind.__name__, bytes(value))
         else:
             return False
         return True
@@ -164,7 +164,8 @@ class _Encoder:
             digests = sorted(self._digest_alone(item, name) for item in value)
             self._put("set", b"".join(digests))
         elif isinstance(value, (tuple, list, dict)):
-            if self._is_repeated(value):
+            # Equal tuples are one object in one process and several in another, to which the function was sent.
+            if not isinstance(value, tuple) and self._is_repeated(value):
                 return True
             self._put(f"{kind.__module__}.{kind.__qualname__}", str(len(value)))
             fields = getattr(kind, "_fields", ())

@@ -1,6 +1,7 @@
 """Fingerprints: equal in every process, different whenever a kernel's result could be."""
 
 import enum
+import marshal
 import math
 import subprocess
 import sys
@@ -64,6 +65,7 @@ DIFFERENT_VALUES = [
     (1 + 2j, 2 + 1j),
     ("a", "b"),
     (b"a", "a"),
+    (b"a", bytearray(b"a")),
     ((1, 2), (2, 1)),
     ((1, (2, 3)), ((1, 2), 3)),
     (("ab", "c"), ("a", "bc")),
@@ -205,6 +207,13 @@ def test_options_of_what_numba_decorates_count(options):
 
     digests = {take_fingerprint(with_cell(njit(**chosen)(double))).digest for chosen in ({}, options, options)}
     assert len(digests) == 2 and None not in digests
+
+
+def test_equal_tuples_need_not_be_one_object():
+    kernel = define("SHAPE = (1, (2, 3))\ndef kernel(x, y=(1, (2, 3))): return (1, (2, 3)), SHAPE, y")
+    here = take_fingerprint(kernel)
+    kernel.__code__ = marshal.loads(marshal.dumps(kernel.__code__))
+    assert take_fingerprint(kernel) == here
 
 
 def test_recursion_ends():
