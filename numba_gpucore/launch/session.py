@@ -39,7 +39,8 @@ class ProgramSource:
 
 
 class Session:
-    """Devices are opened when first used, and forgotten in a forked child, which opens its own.
+    """Devices are opened when first used, and forgotten in a forked child, which opens its own. A fork waits for
+    compilations in other threads.
 
     A target's device is that of the thread's last `select_device`, else the first device of the first back-end that
     has one. The environment variable `target.device_variable` narrows the back-ends to one; "auto" takes all.
@@ -218,6 +219,11 @@ def _open_default() -> Session:
         if _default is None:
             session = Session()
             if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=session._forget_devices)
+                # A child that is forked in the middle of another thread's compilation would have half a compiler.
+                os.register_at_fork(
+                    before=lambda: session.miss_lock.acquire(),
+                    after_in_parent=lambda: session.miss_lock.release(),
+                    after_in_child=session._forget_devices,
+                )
             _default = session
         return _default

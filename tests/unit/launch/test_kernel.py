@@ -6,6 +6,7 @@ import os
 import pickle
 import struct
 import threading
+import time
 import warnings
 from typing import Any
 
@@ -323,6 +324,33 @@ def test_forked_child_opens_its_own_device(monkeypatch: pytest.MonkeyPatch) -> N
         os._exit(0)
     os.waitpid(child, 0)
     assert tuple(os.read(reader, 3)) == (True, 1, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork_waits_for_another_threads_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba_gpucore.launch.session._default", None)
+    session, compiling, forking, steps = default_session(), threading.Event(), threading.Event(), bytearray()
+
+    def compile_slowly() -> None:
+        with session.miss_lock:
+            compiling.set()
+            forking.wait()
+            time.sleep(0.2)  # long enough for the other thread to fork, if it could
+            steps.append(1)
+
+    thread = threading.Thread(target=compile_slowly)
+    thread.start()
+    compiling.wait()
+    forking.set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork in a process with threads
+        child = os.fork()
+    if child == 0:
+        os._exit(len(steps))
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert session.miss_lock.acquire(blocking=False)
+    session.miss_lock.release()
 
 
 def test_stream_of_another_kind_of_device(own_session: Session) -> None:
