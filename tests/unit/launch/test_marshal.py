@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numba_gpucore.base.argtypes import ArgType, ArrayType, OptionalType, ScalarType
+from numba_gpucore.base.argtypes import ArgType, ArrayType, NoneArgType, OptionalType, PointerType, ScalarType
 from numba_gpucore.base.errors import ArgumentError
 from numba_gpucore.launch.allocate import Allocator
 from numba_gpucore.launch.convert import nearest_signatures, number_converter
@@ -272,8 +272,9 @@ def test_declared_types_convert(host: FakeDevice, value: Any, type_: str, format
     assert pack(host, value, declared=declared) == struct.pack(format_, value)
 
 
-def test_whole_floats_convert_to_integers(host: FakeDevice) -> None:
-    assert pack(host, 3.0, declared=(ScalarType("int32", 4),)) == struct.pack("<i", 3)
+@pytest.mark.parametrize("value", [3.0, 3 + 0j])
+def test_whole_numbers_convert_to_integers(host: FakeDevice, value: Any) -> None:
+    assert pack(host, value, declared=(ScalarType("int32", 4),)) == struct.pack("<i", 3)
 
 
 @pytest.mark.parametrize(
@@ -296,6 +297,7 @@ def test_large_float_becomes_infinite(host: FakeDevice) -> None:
         (-129, "uint8", r"-129 cannot be passed as uint8"),
         (1.5, "int64", r"1\.5 cannot be passed as int64"),
         (1j, "float32", r"the complex number 1j cannot be passed as float32"),
+        (2 + 1j, "int32", r"\(2\+1j\) cannot be passed as int32"),
     ],
 )
 def test_conversions_that_change_a_number_are_refused(value: Any, type_: str, message: str) -> None:
@@ -323,6 +325,12 @@ def _types(*texts: str) -> tuple[ArgType, ...]:
         ((ArrayType(ScalarType("uint32", 4), 1, "C"),), [(ArrayType(ScalarType("int32", 4), 1, "A"),)], 0),
         (_types("int64", "float64"), [_types("float32", "float64"), _types("float64", "float32")], 0),
         (_types("datetime64[s]"), [_types("int64")], None),
+        (_types("datetime64[s]"), [(OptionalType(FLOAT32),)], None),
+        (_types("float32"), [(OptionalType(FLOAT32),), _types("float32")], 1),
+        ((NoneArgType(),), [_types("float32"), (OptionalType(FLOAT32),)], 1),
+        ((ArrayType(FLOAT32, 1, "C"),), [(PointerType(ScalarType("float64", 8)),), (PointerType(FLOAT32),)], 1),
+        (_types("int64"), [(PointerType(FLOAT32),)], 0),
+        (_types("float64"), [(PointerType(FLOAT32),)], None),
     ],
 )
 def test_nearest_declared_signature(given: Any, signatures: Any, chosen: int | None) -> None:
