@@ -35,9 +35,10 @@ from numba_ptxplus.codegen.selection import check_selection
 
 
 def emit_ptx(module: llvm.ModuleRef, job: Job) -> str:
-    check_selection(module, job)
+    text = str(module)
+    check_selection(text, job)
     options = job.request.options
-    text = scope_atomics(permit_fast_forms(str(module), options.fastmath))
+    text = scope_atomics(permit_fast_forms(text, options.fastmath))
     if takes_mailbox(job) and not module_has_mailbox(module):
         text = drop_mailbox_param(text, job)
     has_lines = options.wants_lines

@@ -34,18 +34,28 @@ def legalize_module(module: llvm.ModuleRef, job: Job) -> None:
     check_params(job)
     module.triple = TRIPLE
     module.data_layout = data_layout()
+    if not job.has_recursion:
+        _inline_all(module)
     parts = [
         define_intrinsics(job.intrinsics, job.request.options, takes_mailbox(job)),
         *map(_define_shared, job.shared_arrays),
         *_define_sites(job),
-        *define_foreign_functions(module),
+        *define_foreign_functions(module, job),
         _wrap_entry(module, job),
     ]
-    _link(module, "\n".join(parts))
-    _link_libdevice(module, job)
+    definitions = "\n".join(parts)
+    _link(module, definitions)
+    _link_libdevice(module, frozenset(_LIBDEVICE_CALL.findall(definitions)), job)
     _make_internal(module, job)
     optimise(module, job)
     _drop_unused_mailbox(module, job)
+
+
+def _inline_all(module: llvm.ModuleRef) -> None:
+    """Mark the functions of device IR. What is linked to them says itself whether it is inlined."""
+    for function in module.functions:
+        if not function.is_declaration:
+            function.add_function_attribute("alwaysinline")
 
 
 def _link(module: llvm.ModuleRef, text: str) -> None:
@@ -72,9 +82,9 @@ def _define_sites(job: Job) -> list[str]:
     ]
 
 
-def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
-    missing = {f.name for f in module.functions if f.is_declaration and f.name.startswith("__nv_")}
-    if not missing:
+def _link_libdevice(module: llvm.ModuleRef, names: frozenset[str], job: Job) -> None:
+    """Link the functions of these names."""
+    if not names:
         return
     path = find_libdevice()
     if path is None:
@@ -83,10 +93,10 @@ def _link_libdevice(module: llvm.ModuleRef, job: Job) -> None:
     arch = int("".join(filter(str.isdigit, job.request.arch))) * 10
     answers = ReflectAnswers(flushes_to_zero=fastmath, has_exact_sqrt=not fastmath, arch=arch)
     library = open_libdevice(path)
-    unknown = missing - library.names
+    unknown = names - library.names
     if unknown:
         raise ToolchainError(f"{path} lacks {', '.join(sorted(unknown))}; install a newer nvidia-nvvm")
-    _link(module, library.extract(missing, answers))
+    _link(module, library.extract(names, answers))
 
 
 def _needs_of_libdevice(job: Job) -> dict[str, str]:
@@ -107,15 +117,13 @@ def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:
 
 
 def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
-    """Only the kernel and the driver's variable stay visible; all but `noinline` functions get inlined."""
+    """Only the kernel and the driver's variable stay visible."""
     for function in module.functions:
         if function.is_declaration or function.name == job.entry:
             continue
         function.linkage = "internal"
         if function.name.startswith("_Z"):
             function.name = strip_abi_tags(function.name)
-        if not job.has_recursion and not _is_noinline(function):
-            function.add_function_attribute("alwaysinline")
     for variable in module.global_variables:
         if not variable.is_declaration and variable.name not in (PROGRAM_VARIABLE, DYNAMIC_SHARED):
             variable.linkage = "internal"
@@ -137,10 +145,6 @@ def _drop_unused_mailbox(module: llvm.ModuleRef, job: Job) -> None:
 def module_has_mailbox(module: llvm.ModuleRef) -> bool:
     """Whether threads of the program can throw or print."""
     return any(variable.name == PROGRAM_VARIABLE for variable in module.global_variables)
-
-
-def _is_noinline(function: llvm.ValueRef) -> bool:
-    return any(b"noinline" in attribute or b"alwaysinline" in attribute for attribute in function.attributes)
 
 
 def optimise(module: llvm.ModuleRef, job: Job) -> None:

@@ -24,20 +24,21 @@ _DECLARATION = late_pattern(r"^\.extern \.func\b[^;{]*?\b([\w$]+)\s*\(?[^;{()]*(
 _DEFINITION = late_pattern(r"^(?:\.visible|\.weak)\s+\.func\b(?:\s*\([^)]*\))?\s*([\w$]+)", re.MULTILINE)
 
 
-def define_foreign_functions(module: llvm.ModuleRef) -> list[str]:
+def define_foreign_functions(module: llvm.ModuleRef, job: Job) -> list[str]:
     """LLVM assembly that defines each `gpu.foreign.<name>` of a module as a call of `name`, without the context."""
     texts = []
-    for function in module.functions:
-        name = parse_foreign_symbol(function.name)
-        if name is None or not function.is_declaration:
+    for symbol in sorted(job.intrinsics):
+        name = parse_foreign_symbol(symbol)
+        if name is None:
             continue
+        function = module.get_function(symbol)
         result = str(function.global_value_type).partition(" (")[0]
         params = [str(argument.type) for argument in function.arguments]
         operands = ", ".join(f"{type_} %p{i}" for i, type_ in enumerate(params) if i)
         assign, give = ("", "void") if result == "void" else ("%r = ", f"{result} %r")
         texts.append(
             f"declare {result} @{name}({', '.join(params[1:])})\n"
-            f"define {result} @{function.name}({', '.join(filter(None, ('ptr %context', operands)))}) alwaysinline {{\n"
+            f"define {result} @{symbol}({', '.join(filter(None, ('ptr %context', operands)))}) alwaysinline {{\n"
             f" {assign}call {result} @{name}({operands})\n ret {give}\n}}"
         )
     return texts

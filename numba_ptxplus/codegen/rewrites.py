@@ -22,7 +22,8 @@ _ATOMIC = late_pattern(
     r"^(  (?:%\S+ = )?(?:atomicrmw|cmpxchg|load atomic|store atomic) (?!.*syncscope).*?) monotonic", re.MULTILINE
 )
 _ADDRESS = late_pattern(
-    r"  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)"
+    r"^  (?P<name>%\S+) = getelementptr (?:\w+ )*?(?P<type>\S+), ptr (?P<base>%\S+), i64 (?P<index>%\S+)$",
+    re.MULTILINE,
 )
 _COMPILE_UNIT = late_pattern(r"^!(\d+) = distinct !DICompileUnit\(.*emissionKind: (\w+)", re.MULTILINE)
 _UNIT_OF = late_pattern(r"unit: !\d+")
@@ -61,6 +62,9 @@ def merge_address_sums(text: str) -> str:
     instructions: NVPTX finds common parts of integer sums, not of addresses. All values must have names. May go when
     benchmarks/ptx_quality.py shows the same without it.
     """
+    bases = {found["name"]: found["base"] for found in _ADDRESS.finditer(text)}
+    if bases.keys().isdisjoint(bases.values()):
+        return text
     uses = Counter(_VALUE.findall(text))
     return "\n".join(line for block in _split_blocks(text) for line in _merge_in_block(block, uses))
 

@@ -6,11 +6,10 @@ declaration of a module is held against the table below.
 
 from __future__ import annotations
 
-import llvmlite.binding as llvm
-
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.job import Job
+from numba_gpucore.compile.module_text import symbol_of
 from numba_ptxplus.codegen.definitions import DYNAMIC_SHARED
 from numba_ptxplus.codegen.linked_code import foreign_functions
 
@@ -44,26 +43,28 @@ def is_selectable(name: str) -> bool:
     return _TYPE_SUFFIX.sub("", name.removeprefix("llvm.")) in SELECTABLE
 
 
-def check_selection(module: llvm.ModuleRef, job: Job) -> None:
-    """Raise UnsupportedKernelError that lists every function that neither we nor NVPTX define."""
+def check_selection(text: str, job: Job) -> None:
+    """Raise UnsupportedKernelError that lists every function of a program, LLVM assembly, that neither we nor NVPTX
+    define."""
     code = job.request.py_func.__code__
     foreign = foreign_functions(job)
+    lines = text.splitlines()
+    functions = [symbol_of(line) for line in lines if line.startswith("declare ")]
+    variables = [symbol_of(line) for line in lines if line.startswith("@") and " = external " in line]
     faults = [
         Fault(
             code.co_filename,
             code.co_firstlineno,
-            f"the kernel needs '{function.name}', which NVPTX code generation cannot provide",
+            f"the kernel needs '{function}', which NVPTX code generation cannot provide",
             "write it with functions of math or the kernel language",
         )
-        for function in module.functions
-        if function.is_declaration
-        and function.name not in foreign
-        and not (function.name.startswith("llvm.") and is_selectable(function.name))
+        for function in functions
+        if function not in foreign and not (function.startswith("llvm.") and is_selectable(function))
     ]
     faults += [
-        Fault(code.co_filename, code.co_firstlineno, f"nothing defines the variable '{variable.name}'")
-        for variable in module.global_variables
-        if variable.is_declaration and variable.name != DYNAMIC_SHARED
+        Fault(code.co_filename, code.co_firstlineno, f"nothing defines the variable '{variable}'")
+        for variable in variables
+        if variable != DYNAMIC_SHARED
     ]
     if faults:
         raise UnsupportedKernelError(job.request.py_func.__name__, faults)
