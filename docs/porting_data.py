@@ -72,7 +72,8 @@ NAMES: dict[str, str] = {
         is_float16_supported is_bfloat16_supported is_fp8_supported cuda_error detect synchronize close
         MemoryInfo Device.name Device.id Device.compute_capability Device.reset Device.supports_float16
         Device.supports_bfloat16 Device.supports_fp8 Device.uuid Context.synchronize Context.get_memory_info
-        Context.reset Context.push Context.pop Context.device Context.memalloc Context.enable_peer_access
+        Context.reset Context.push Context.pop Context.device Context.deallocations
+        Context.memory_manager Context.memalloc Context.enable_peer_access
     """,
     "Streams and events": """
         stream default_stream legacy_default_stream per_thread_default_stream external_stream event
@@ -161,6 +162,8 @@ DIFFERENCES: dict[str, str] = {
     "cuda_error": "None",
     "Device.compute_capability": "(7, 5) on devices that are not NVIDIA's: the features that the language has",
     "Context.get_memory_info": "raises DeviceError where the device does not tell",
+    "Context.deallocations": "always empty: memory is released with its array",
+    "Context.memory_manager": "has `deallocations` and `get_memory_info`",
     "per_thread_default_stream": "the default stream",
     "legacy_default_stream": "the default stream",
     "external_stream": "takes a CUstream on NVIDIA's GPUs, elsewhere the `handle` of one of our streams",

@@ -76,8 +76,21 @@ def _paths_to_kernel(
 
 def user_place(symbol: str, library: DeviceLibrary, request: CompileRequest) -> tuple[str, int]:
     """The user's file and line that need a symbol, through a library's functions too; the kernel's first otherwise."""
+    return _user_place(library.needs_of(symbol), library, request)
+
+
+def user_place_of_function(holder: DeviceLibrary, library: DeviceLibrary, request: CompileRequest) -> tuple[str, int]:
+    """Where the function of `holder`, one of those that `library` needs, is defined; its callers where that is in a
+    library."""
+    definition = replace(holder.current_frame, line_offset=0)
+    return _user_place([(definition, holder.defined_functions())], library, request)
+
+
+def _user_place(
+    needs: Iterable[tuple[Frame, list[str]]], library: DeviceLibrary, request: CompileRequest
+) -> tuple[str, int]:
     callers = _callers(library)
-    pending = [(frame, owner) for frame, owners in library.needs_of(symbol) for owner in owners]
+    pending = [(frame, owner) for frame, owners in needs for owner in owners]
     seen: set[str] = set()
     while pending:
         frame, owner = pending.pop(0)

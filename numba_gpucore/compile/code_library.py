@@ -160,8 +160,12 @@ class DeviceLibrary(CodeLibrary):
         """The lines that need a symbol, library by library, each with the functions that its library defines."""
         for library in self.walk():
             if symbol in library._symbol_frames:
-                functions = (function for module in library._modules for function in module.functions)
-                yield library._symbol_frames[symbol], [f.name for f in functions if not f.is_declaration]
+                yield library._symbol_frames[symbol], library.defined_functions()
+
+    def defined_functions(self) -> list[str]:
+        """Symbols of the functions in this library's own modules."""
+        functions = (function for module in self._modules for function in module.functions)
+        return [function.name for function in functions if not function.is_declaration]
 
     def add_linked_code(self, codes: Iterable[LinkedCode]) -> None:
         """Note code of other compilers that this function needs."""

@@ -25,7 +25,7 @@ from numba_gpucore.compile.call_chains import sites_with_traces, user_place
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.double_literals import warn_about_double_literals
 from numba_gpucore.compile.dump import StageDump
-from numba_gpucore.compile.foreign import refuse_foreign_functions
+from numba_gpucore.compile.foreign import refuse_nvidia_code
 from numba_gpucore.compile.intrinsics import parse_libdevice_symbol, shared_nbytes
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keeping_input
@@ -116,7 +116,7 @@ def link_lowered(
     library = result.library
     counterparts = []
     if not load_codegen(request).links_nvidia_code:
-        refuse_foreign_functions(library, request)
+        refuse_nvidia_code(library, request)
         if any(parse_libdevice_symbol(symbol) for symbol in library.all_symbols()):
             # 3 ms, and few kernels use libdevice
             from numba_gpucore.compile.libdevice_counterparts import libdevice_counterparts  # noqa: PLC0415

@@ -1,10 +1,12 @@
 """Foreign functions in kernels: typing, and lowering to `gpu.foreign.*`. Before: ForeignFunction. After: linking.
 
-A back-end that can link NVIDIA's code defines `gpu.foreign.<name>` as a call of `name`; others refuse it.
+A back-end that can link NVIDIA's code defines `gpu.foreign.<name>` as a call of `name`; others refuse it, and inline
+assembly, which intrinsics of users bring (`numba.extending.intrinsic`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 from llvmlite import ir
@@ -12,7 +14,8 @@ from numba.extending import typeof_impl
 
 from numba_gpucore.base.artifact import CompileRequest
 from numba_gpucore.base.errors import Fault, UnsupportedKernelError
-from numba_gpucore.compile.call_chains import user_place
+from numba_gpucore.base.late_pattern import late_pattern
+from numba_gpucore.compile.call_chains import user_place, user_place_of_function
 from numba_gpucore.compile.code_library import DeviceLibrary
 from numba_gpucore.compile.intrinsics import foreign_symbol, parse_foreign_symbol
 from numba_gpucore.compile.llvm_calls import call_placeholder, context_pointer
@@ -20,6 +23,9 @@ from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import cgutils, templates, types
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.foreign_function import ForeignFunction
+
+#: Source: LLVM Language Reference, "Inline Assembler Expressions".
+_ASSEMBLY = late_pattern(r'\basm (?:[a-z]+ )*"(?P<text>[^"]*)"')
 
 
 @typeof_impl.register(ForeignFunction)
@@ -53,13 +59,26 @@ def _lower_function(function: ForeignFunction, arguments: tuple[types.Type, ...]
         return context.get_returned_value(builder, sig.return_type, value) if returns_value else None
 
 
-def refuse_foreign_functions(library: DeviceLibrary, request: CompileRequest) -> None:
-    """Raise UnsupportedKernelError that names every foreign function at its line."""
+def refuse_nvidia_code(library: DeviceLibrary, request: CompileRequest) -> None:
+    """Raise UnsupportedKernelError that names every foreign function at its line, and the assembly of functions."""
+    faults = [*_foreign_functions(library, request), *_inline_assembly(library, request)]
+    if faults:
+        raise UnsupportedKernelError(request.py_func.__name__, faults)
+
+
+def _foreign_functions(library: DeviceLibrary, request: CompileRequest) -> Iterator[Fault]:
     names = sorted({name for symbol in library.all_symbols() if (name := parse_foreign_symbol(symbol))})
-    faults = []
     for name in names:
         filename, line = user_place(foreign_symbol(name), library, request)
         what = f"'{name}' is code for NVIDIA GPUs; the back-end '{request.backend}' cannot link it"
-        faults.append(Fault(filename, line, what, "write it in Python"))
-    if faults:
-        raise UnsupportedKernelError(request.py_func.__name__, faults)
+        yield Fault(filename, line, what, "write it in Python")
+
+
+def _inline_assembly(library: DeviceLibrary, request: CompileRequest) -> Iterator[Fault]:
+    """LLVM ends the process where it is to emit another machine's assembly."""
+    for holder in library.walk():
+        for text in holder.texts:
+            if " asm " in text and (found := _ASSEMBLY.search(text)):
+                what = f"'{holder.current_frame.function}' has inline assembly for NVIDIA GPUs, \"{found['text']}\""
+                what += f"; the back-end '{request.backend}' cannot use it"
+                yield Fault(*user_place_of_function(holder, library, request), what, "write it in Python")

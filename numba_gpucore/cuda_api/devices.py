@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from numba_gpucore.base.backend import Device, Limits
 from numba_gpucore.base.errors import DeviceError
+from numba_gpucore.launch.allocate import defer_cleanup
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.session import default_session
 
@@ -23,6 +25,30 @@ class MemoryInfo(NamedTuple):
 
     free: int
     total: int
+
+
+class DeviceName(str):
+    """A text that can be decoded: the name was bytes in Numba's own numba.cuda and is text in NVIDIA's."""
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return str(self)
+
+
+class PendingDeallocations:
+    """numba.cuda's memory that waits to be released, which programs release before they allocate more.
+
+    Nothing waits here: memory is released with its array.
+    """
+
+    def __len__(self) -> int:
+        return 0
+
+    def clear(self) -> None:
+        """Release what waits."""
+
+    def disable(self) -> AbstractContextManager[None]:
+        """Let memory wait inside of `with`."""
+        return defer_cleanup()
 
 
 class GpuDevice:
@@ -49,8 +75,8 @@ class GpuDevice:
         return self._launch_device.index
 
     @property
-    def name(self) -> str:
-        return self._launch_device.name
+    def name(self) -> DeviceName:
+        return DeviceName(self._launch_device.name)
 
     @property
     def arch(self) -> str:
@@ -88,17 +114,20 @@ class GpuDevice:
 
     def __getattr__(self, name: str) -> int:
         """Limits by CUDA's attribute names, such as MAX_BLOCK_DIM_X, WARP_SIZE."""
-        if name.isupper():
-            attributes = _cuda_attributes(self.limits)
-            if name in attributes:
-                return attributes[name]
+        if not name.isupper():
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+        attributes = _cuda_attributes(self.limits, self.compute_capability)
+        if name not in attributes:
             raise AttributeError(f"{self.kind} devices do not tell {name}; known are {', '.join(sorted(attributes))}")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+        return attributes[name]
 
 
-def _cuda_attributes(limits: Limits) -> dict[str, int]:
+def _cuda_attributes(limits: Limits, compute_capability: tuple[int, int]) -> dict[str, int]:
     """Source: CUDA Driver API, CUdevice_attribute."""
+    major, minor = compute_capability
     return {
+        "COMPUTE_CAPABILITY_MAJOR": major,
+        "COMPUTE_CAPABILITY_MINOR": minor,
         "MAX_THREADS_PER_BLOCK": limits.max_threads_per_block,
         "MAX_SHARED_MEMORY_PER_BLOCK": limits.max_shared_nbytes,
         "MULTIPROCESSOR_COUNT": limits.multiprocessor_count,
@@ -118,6 +147,15 @@ class Context:
     @property
     def device(self) -> GpuDevice:
         return GpuDevice(self._launch_device)
+
+    @property
+    def deallocations(self) -> PendingDeallocations:
+        return PendingDeallocations()
+
+    @property
+    def memory_manager(self) -> Context:
+        """Whom programs ask for `deallocations` and `get_memory_info` too."""
+        return self
 
     def synchronize(self) -> None:
         """Wait for all work of the device; raise what kernel threads threw."""

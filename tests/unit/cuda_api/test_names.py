@@ -87,7 +87,7 @@ def test_current_device(package: object) -> None:
     assert device == package.get_current_device() == package.gpus[0]._device  # type: ignore[attr-defined]
     assert device.WARP_SIZE == 32 and device.MAX_THREADS_PER_BLOCK == device.limits.max_threads_per_block == 1024
     assert device.compute_capability == (7, 5)
-    with pytest.raises(AttributeError, match="do not tell PCI_BUS_ID; known are MAX_BLOCK_DIM_X, "):
+    with pytest.raises(AttributeError, match="do not tell PCI_BUS_ID; known are COMPUTE_CAPABILITY_MAJOR, "):
         device.PCI_BUS_ID  # noqa: B018
     with pytest.raises(AttributeError, match="has no attribute 'colour'"):
         device.colour  # noqa: B018
@@ -120,6 +120,18 @@ def test_memory_info() -> None:
     assert 0 < free <= total
     with pytest.raises(DeviceError, match="does not tell how much memory"):
         DeviceNames(REMOTE).current_context().get_memory_info()
+
+
+def test_what_programs_ask_of_contexts_and_devices() -> None:
+    """Idioms of programs for Numba's own numba.cuda, in which a name was bytes, and for NVIDIA's."""
+    context = DeviceNames(HOST).current_context()
+    context.deallocations.clear()
+    context.memory_manager.deallocations.clear()
+    with context.deallocations.disable():
+        assert len(context.deallocations) == 0
+    device = context.device
+    assert device.name == device.name.decode("utf-8") == f"{device.name}" == "Fake Device"
+    assert (device.COMPUTE_CAPABILITY_MAJOR, device.COMPUTE_CAPABILITY_MINOR) == device.compute_capability
 
 
 def test_compute_capability_of_a_gpu() -> None:
