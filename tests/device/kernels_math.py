@@ -322,12 +322,12 @@ CASES = (
     Case(
         neighbours,
         lambda _rng: (
-            np.array([1, 1, 0, -1e-40, 3e38], np.float32),
-            np.array([2, 0, 1, 0, np.inf], np.float32),
-            np.zeros((3, 5), np.float32),
+            np.array([1, 1, 0, -1e-40, 3e38, -0.0, -1], np.float32),
+            np.array([2, 0, 1, 0, np.inf, 1, 0], np.float32),
+            np.zeros((3, 7), np.float32),
         ),
         lambda x, y, out: {2: np.stack([np.nextafter(x, y), np.nextafter(x, y), np.spacing(x)])},
-        block=5,
+        block=7,
     ),
     Case(
         integer_arguments,

@@ -209,6 +209,17 @@ def rounded(x, whole, floats):
     floats[1, i] = round(x[i], 0)
 
 
+def signs(x, out):
+    i = gpu.grid(1)
+    if i < x.size:
+        out[0, i] = np.sign(x[i])
+        out[1, i] = np.signbit(np.float32(np.sign(x[i])))  # tells zeros apart
+
+
+def expect_signs(x, out):
+    return {1: np.stack([np.sign(x), np.signbit(np.sign(x).astype(np.float32))]).astype(out.dtype)}
+
+
 def needs(dtype) -> frozenset[str]:
     return frozenset({"float64"} if np.dtype(dtype) == np.float64 else ())
 
@@ -329,6 +340,20 @@ def rounded_case(dtype):
     )
 
 
+def signs_case(dtype):
+    """Integers beyond the middle of an unsigned type are positive, and -0.0 has the sign 0.0."""
+    ends = [0.0, -0.0, 2.5, -2.5, np.inf, -np.inf, *((5e-324, -5e-324) if dtype == np.float64 else ())]
+    x = edges(dtype) if np.dtype(dtype).kind in "iu" else np.array(ends, dtype)
+    result = dtype if np.dtype(dtype).kind == "f" else np.float32
+    return Case(
+        signs,
+        lambda _rng: (x.copy(), np.zeros((2, x.size), result)),
+        expect_signs,
+        needs=needs(dtype),
+        name=f"signs_{dtype.__name__}",
+    )
+
+
 FLOATS = (np.float16, np.float32, np.float64)
 CASES = (
     *map(division_case, INTEGERS),
@@ -340,4 +365,5 @@ CASES = (
     *map(from_floats_case, FLOATS),
     *(to_floats_case(dtype, result) for dtype in INTEGERS[2:4] + INTEGERS[6:] for result in FLOATS),
     *map(rounded_case, FLOATS),
+    *map(signs_case, (*INTEGERS, *FLOATS)),
 )

@@ -84,6 +84,8 @@ def _ufunc_table():
     _fill(table, np.rint, COMPLEX_LETTERS, _lower_complex_rint)
     _fill(table, np.gcd, INTEGER_LETTERS, _python_loop(integer_math.gcd))
     _fill(table, np.lcm, INTEGER_LETTERS, _python_loop(integer_math.lcm))
+    _fill(table, np.sign, REAL_LETTERS, _lower_real_sign)
+    _fill(table, np.sign, INTEGER_LETTERS, _lower_integer_sign)
     _fill(table, np.spacing, REAL_LETTERS, _lower_spacing)
     _fill(table, np.logaddexp, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp, 0.0))
     _fill(table, np.logaddexp2, REAL_LETTERS, _loop_with_constants(real_math.log_add_exp2, 0.0, math.log(2.0)))
@@ -141,8 +143,26 @@ def _lower_complex_rint(context, builder, sig, args):
     return z._getvalue()
 
 
-def _lower_spacing(_context, builder, _sig, args):
+def _lower_real_sign(_context, builder, _sig, args):
     (value,) = args
+    zero, one = value.type(0.0), value.type(1.0)
+    sign = builder.select(builder.fcmp_ordered("<", value, zero), value.type(-1.0), zero)
+    sign = builder.select(builder.fcmp_ordered(">", value, zero), one, sign)
+    return builder.select(float_math.is_nan(builder, value), value, sign)
+
+
+def _lower_integer_sign(_context, builder, sig, args):
+    (value,) = args
+    zero, one = value.type(0), value.type(1)
+    sign = builder.select(builder.icmp_unsigned("!=", value, zero), one, zero)
+    if not sig.return_type.signed:
+        return sign
+    return builder.select(builder.icmp_signed("<", value, zero), value.type(-1), sign)
+
+
+def _lower_spacing(_context, builder, _sig, args):
+    """The distance to the next number away from zero, with the sign of the number; of -0.0 as of 0.0."""
+    value = builder.fadd(*args, args[0].type(0.0))
     away = float_math.call_llvm(builder, "llvm.copysign", value.type(float("inf")), value)
     return builder.fsub(float_math.call_math(builder, "nextafter", value, away), value)
 
