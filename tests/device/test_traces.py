@@ -8,6 +8,7 @@ import pytest
 
 import numba_metal
 import numba_ptxplus
+from numba_gpucore.base.errors import UnsupportedKernelError
 
 HERE = os.path.basename(__file__)
 
@@ -162,3 +163,22 @@ def test_functions_of_one_name_are_told_apart_wherever_they_are(tmp_path, run_py
             *(f"{name} {folder} program.py {n_lines + line} False False" for line in (8, 9, 10)),
             str(n_hits),
         ]
+
+
+def test_promises_of_functions_of_one_name_are_told_apart():
+    """The second is broken where the first is kept, in the same line of a function of the same name."""
+
+    def define(filename):
+        namespace = {"gpu": numba_ptxplus}
+        text = "def check(n):\n    gpu.static_assert(n == 1, 'n is 1')\n    return n"
+        exec(compile(text, filename, "exec"), namespace)
+        return numba_ptxplus.jit(device=True)(namespace["check"])
+
+    first, second = define("one/checks.py"), define("two/checks.py")
+
+    @numba_ptxplus.jit
+    def kernel(x):
+        x[0] = first(1) + second(2)
+
+    with pytest.raises(UnsupportedKernelError, match=r"two/checks\.py:2: static_assert failed: n is 1"):
+        kernel[1, 1](np.zeros(1))
