@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import CodeType
 
 from numba_gpucore import __version__
 from numba_gpucore.base.argtypes import is_of_one_process
@@ -255,15 +256,29 @@ def _file_of(module_name: str) -> str:
 
 def number_functions(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:
     """The Artifact with the numbers of the functions in which its exception sites are."""
-    numbers: dict[tuple[str, str, int], int] = {}
-    for number, function in enumerate(fingerprint.functions):
-        code = function.__code__
-        numbers.setdefault((function.__qualname__, code.co_filename, code.co_firstlineno), number)
+    functions = [
+        (function.__qualname__, function.__code__, _last_line(function.__code__)) for function in fingerprint.functions
+    ]
 
     def add_number(frame: Frame) -> Frame:
-        return replace(frame, function_number=numbers.get((frame.function, frame.filename, frame.first_line)))
+        found = [
+            (name == frame.function, code.co_firstlineno, number)
+            for number, (name, code, last_line) in enumerate(functions)
+            if code.co_filename == frame.filename and code.co_firstlineno <= frame.line <= last_line
+        ]
+        if not found:
+            return frame
+        # What Numba has inlined is the caller's by name: then the innermost that has the line.
+        _is_named, first_line, number = max(found)
+        return replace(frame, first_line=first_line, line_offset=frame.line - first_line, function_number=number)
 
     return replace(artifact, sites=tuple(site.with_frames(add_number) for site in artifact.sites))
+
+
+def _last_line(code: CodeType) -> int:
+    """Of a function, with functions inside it."""
+    inner = [_last_line(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return max([code.co_firstlineno, *inner, *(line for _start, _end, line in code.co_lines() if line)])
 
 
 def rebase_sites(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:

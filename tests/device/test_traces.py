@@ -113,6 +113,7 @@ def test_recursion_is_followed_once():
 
 PLACES = """
 import traceback
+import numba
 import numpy as np
 import numba_ptxplus as cuda
 from one.helpers import item
@@ -121,6 +122,7 @@ from two.helpers import item as other_item
 third = cuda.jit(device=True)(lambda x, i: x[i])
 fourth = cuda.jit(device=True)(lambda x, i: x[i] + 1)
 fifth = cuda.jit(device=True)(lambda x, i: x[i])
+sixth = numba.njit(inline="always")(lambda x, i: x[i])
 
 @cuda.jit(cache=True)
 def kernel(x, way):
@@ -132,10 +134,12 @@ def kernel(x, way):
         x[0] = third(x, 5)
     elif way == 3:
         x[0] = fourth(x, 5)
-    else:
+    elif way == 4:
         x[0] = fifth(x, 5)
+    else:
+        x[0] = sixth(x, 5)
 
-for way in range(5):
+for way in range(6):
     try:
         kernel[1, 1](np.zeros(3), way)
     except IndexError as error:
@@ -160,7 +164,7 @@ def test_functions_of_one_name_are_told_apart_wherever_they_are(tmp_path, run_py
         assert printed.splitlines() == [
             f"{folder} one helpers.py {n_lines + 4} True False",
             f"{folder} two helpers.py {n_lines + 4} True False",
-            *(f"{name} {folder} program.py {n_lines + line} False False" for line in (8, 9, 10)),
+            *(f"{name} {folder} program.py {n_lines + line} False False" for line in (9, 10, 11, 12)),
             str(n_hits),
         ]
 
