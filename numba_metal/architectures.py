@@ -22,8 +22,11 @@ class MslVersion(NamedTuple):
 #: Versions whose differences the emitter knows, oldest first. Source: Metal Shading Language Specification, revision
 #: history; Metal, MTLLanguageVersion.
 MSL_VERSIONS = ((3, 0), (3, 1), (3, 2), (4, 0))
-#: For devices that name none: macOS 14, the oldest with bfloat16. Source: MSL specification 1.6.
-DEFAULT_MSL_VERSION = MslVersion(3, 1)
+#: The macOS that first takes a version that the driver asks for; older ones lack bfloat16. Source: MSL specification,
+#: "Compiler Options Controlling the Language Version".
+FIRST_MACOS = {MslVersion(3, 1): 14, MslVersion(3, 2): 15}
+#: For devices that name none.
+DEFAULT_MSL_VERSION = min(FIRST_MACOS)
 _PREFIX = "apple-msl"
 
 

@@ -11,9 +11,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from numba_gpucore.base.records import dataclass
-
-#: (macOS, MSL version), newest first. Source: MSL specification, "Compiler Options Controlling the Language Version".
-_MSL_VERSIONS = ((15, (3, 2)), (14, (3, 1)))
+from numba_metal.architectures import FIRST_MACOS, MslVersion
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,10 @@ class Bridge:
         pool: AbstractContextManager[Any] = self.objc.autorelease_pool()
         return pool
 
-    def newest_msl_version(self) -> tuple[int, int] | None:
+    def newest_msl_version(self) -> MslVersion | None:
         """The newest language version that code is generated for and this system takes; None before macOS 14."""
-        return next((version for macos, version in _MSL_VERSIONS if self.objc.macos_available(macos)), None)
+        taken = (version for version, macos in FIRST_MACOS.items() if self.objc.macos_available(macos))
+        return max(taken, default=None)
 
     def find_devices(self) -> list[Any]:
         """GPUs that can run our kernels: Metal 3 has the device pointers in argument structs that they rest on."""
