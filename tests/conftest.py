@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,14 @@ def run_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., subpro
         return child
 
     return run
+
+
+@pytest.fixture
+def hears_ctrl_c() -> Iterator[None]:
+    """Python's own way with Ctrl-C, here and in children, also where a script runs the tests in its background.
+
+    Shells make what they start there ignore it (POSIX, 2.11 Signals and Error Handling), and children inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

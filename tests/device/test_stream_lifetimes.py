@@ -17,6 +17,8 @@ import pytest
 from numba_gpucore.language import grid
 from tests.levels import opened_level
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 
 @pytest.fixture(scope="module", params=["ptxplus on cpu", "metal on cpu"])
 def gpu(request):

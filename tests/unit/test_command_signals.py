@@ -15,6 +15,8 @@ from numba_gpucore.launch.cache import DiskCache
 from numba_gpucore.launch.overload_files import OverloadFiles
 from numba_gpucore.warm.compile_modules import NOTHING_TO_COMPILE
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 STARTS_AND_WAITS = """

@@ -19,6 +19,8 @@ from numba_gpucore.cpu.work_off import SLICE_NS, chunk_blocks
 from tests.unit.cpu_programs import compile_ir, launch
 from tests.unit.test_cpu_device import ADD, ADD_TYPES, THROW
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 THREADS = 64
 #: About 1 ms a block, and 10 s for all.
 ROUNDS, BLOCKS = 10_000, 10_000

@@ -11,6 +11,8 @@ import numba_metal as gpu
 from numba_gpucore.base.interrupts import interrupts_held
 from numba_gpucore.compile import driver
 
+pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
+
 
 def fill(x):
     x[gpu.grid(1)] = 7
