@@ -54,6 +54,10 @@ FORWARDED = {
 }
 #: Other names that numba.cuda's modules have, as "module" or "module:NAME".
 _RENAMED = {
+    "types": {
+        "GridGroup": "numba_gpucore.compile.typing.cooperative_groups:GridGroupType",
+        "grid_group": "numba_gpucore.compile.typing.cooperative_groups:grid_group",
+    },
     "cudaimpl": {"lower_attr": "numba_gpucore.compile.lower.registry:lower_attribute"},
     "core.callconv": {"CUDACallConv": "numba_gpucore.compile.call_conv:ContextCallConv"},
 }

@@ -12,3 +12,8 @@ def test_as_numba_type_is_numbas() -> None:
     extending = make_submodule("extending", numba_ptxplus)
     assert extending.as_numba_type is numba.extending.as_numba_type
     assert extending.as_numba_type(int) == numba.int64
+
+
+def test_grid_groups_have_a_type_to_overload_for() -> None:
+    types = make_submodule("types", numba_ptxplus)
+    assert isinstance(types.grid_group, types.GridGroup) and issubclass(types.GridGroup, types.Type)
