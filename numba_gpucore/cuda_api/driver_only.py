@@ -74,11 +74,6 @@ def refusing_function(name: str, reason: str) -> Any:
 STAND_INS: Mapping[str, Any] = {name: _stand_in(name) for name in REASONS}
 
 
-def driver(package: ModuleType) -> Mapping[str, Any]:
-    """What of the stand-ins numba.cuda has in cudadrv.driver too."""
-    return dict(STAND_INS)
-
-
 def nvrtc(package: ModuleType) -> Mapping[str, Any]:
     """NVRTC compiles CUDA C++; there is none here."""
 
