@@ -6,16 +6,15 @@ hook there, so it is wrapped once, and the wrapper hands contexts that are not o
 
 from __future__ import annotations
 
+from functools import cache
+
 from numba_gpucore.compile.numba_api import cgutils
 
-_MARK = "_gpucore_wrapped"
 
-
+@cache
 def install_boundscheck_hook(context_class: type) -> None:
-    """Make contexts of `context_class` throw with index, axis and size. Installing twice changes nothing."""
+    """Make contexts of `context_class` throw with index, axis and size. Once a process."""
     original = cgutils.do_boundscheck
-    if hasattr(original, _MARK):
-        return
 
     def do_boundscheck(context, builder, ind, dimlen, axis=None):
         if isinstance(context, context_class):
@@ -23,7 +22,6 @@ def install_boundscheck_hook(context_class: type) -> None:
         else:
             original(context, builder, ind, dimlen, axis)
 
-    setattr(do_boundscheck, _MARK, True)
     cgutils.do_boundscheck = do_boundscheck
 
 

@@ -9,6 +9,7 @@ Source: dis, FORMAT_VALUE (until Python 3.12), CONVERT_VALUE and FORMAT_WITH_SPE
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from numba_gpucore.compile.flags import compiles_for_device
@@ -16,7 +17,6 @@ from numba_gpucore.compile.numba_api import byteflow, errors, interpreter, ir
 
 _CONVERSIONS = ("", "!s", "!r", "!a")
 _CONVERSION_BITS, _HAS_SPEC = 0x3, 0x4
-_MARK = "_gpucore_wrapped"
 
 
 def format_value(value: Any, conversion: str, spec: str = "") -> str:
@@ -24,12 +24,10 @@ def format_value(value: Any, conversion: str, spec: str = "") -> str:
     raise NotImplementedError("format_value exists only while a kernel is compiled")
 
 
+@cache
 def install_format_hook() -> None:
-    """Make Numba's front end take formats in functions for our targets. Installing twice changes nothing."""
+    """Make Numba's front end take formats in functions for our targets. Once a process."""
     runner, reader = byteflow.TraceRunner, interpreter.Interpreter
-    if hasattr(runner, _MARK):
-        return
-    setattr(runner, _MARK, True)
     pop_plain, read_plain = runner.op_FORMAT_VALUE, reader.op_FORMAT_VALUE
 
     def op_FORMAT_VALUE(self, state, inst):

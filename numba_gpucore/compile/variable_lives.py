@@ -9,21 +9,20 @@ that does it is wrapped once; for functions that are not compiled for a device i
 
 from __future__ import annotations
 
+from functools import cache
+
 from numba_gpucore.compile.flags import compiles_for_device
 from numba_gpucore.compile.ir_questions import assignments_of
 from numba_gpucore.compile.numba_api import canonicalize_cfg, ir, postproc
 
-_MARK = "_gpucore_wrapped"
 #: Expressions of which Numba's `inline_closurecall` may make something else.
 _INLINED = frozenset({"build_list", "make_function"})
 
 
+@cache
 def install_lives_on_demand() -> None:
-    """Let Numba's post-processor leave lives alone in functions for our targets. Installing twice changes nothing."""
+    """Let Numba's post-processor leave lives alone in functions for our targets. Once a process."""
     processor = postproc.PostProcessor
-    if hasattr(processor, _MARK):
-        return
-    setattr(processor, _MARK, True)
     run_whole = processor.run
 
     def run(self, emit_dels=False, extend_lifetimes=False):
