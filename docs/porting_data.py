@@ -149,7 +149,8 @@ DIFFERENCES: dict[str, str] = {
         "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device".split(),
         "in numba_ptxplus; numba_metal has `compile_msl`. A thread that throws only ends",
     ),
-    "Kernel.stats": "lists of hits and of misses with their reasons; `cache_hits` and `cache_misses` count them",
+    "Kernel.stats": "lists of hits and of misses with their reasons; `cache_hits` and `cache_misses` count them, "
+    "`cache_path` is the folder of all kernels",
     "Kernel.signatures": "argument types as records of ours, which print as Numba's",
     "Kernel.inspect_asm": "what the device is given: MSL, PTX or LLVM assembly",
     "Kernel.inspect_sass": "on NVIDIA's GPUs with nvdisasm",

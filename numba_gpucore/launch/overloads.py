@@ -157,7 +157,9 @@ class KernelReports:
     @property
     def stats(self) -> CacheStats:
         """Which signatures were found on disk and which were compiled, with the reason of each miss."""
-        return self._programs.stats
+        stats = self._programs.stats
+        stats.cache_path = default_session().store.folder_for(self.options)
+        return stats
 
     @property
     def signatures(self) -> list[ArgTypes]:

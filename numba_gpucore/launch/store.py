@@ -40,11 +40,15 @@ _OWN_PACKAGE = "numba_gpucore"
 @dataclass
 class CacheStats:
     """What became of a kernel's signatures: `hits` by signature, `misses` by signature with the reason of each, and
-    those of `misses` that were `unkept` though they should be kept, so that the next process misses them too."""
+    those of `misses` that were `unkept` though they should be kept, so that the next process misses them too.
+
+    cache_path: the folder in which they are kept; None where the kernel asks for none.
+    """
 
     hits: list[tuple[str, ...]] = field(default_factory=list)
     misses: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
     unkept: list[tuple[tuple[str, ...], str]] = field(default_factory=list)
+    cache_path: str | None = None
 
     @property
     def cache_hits(self) -> Counter[tuple[str, ...]]:
@@ -112,6 +116,10 @@ class KernelStore:
         """Why a request would be compiled; None if it would be found."""
         _fingerprint, _key, lookup = self._look_up(request, backend)
         return lookup.reason if lookup.artifact is None else None
+
+    def folder_for(self, options: KernelOptions) -> str | None:
+        """Where kernels with these options are kept; None if nowhere."""
+        return self._user.folder if self.keeps(options) else None
 
     def keeps(self, options: KernelOptions) -> bool:
         """Whether kernels with these options are kept in the user's cache folder, and looked for there."""

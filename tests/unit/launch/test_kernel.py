@@ -326,6 +326,11 @@ def test_forked_child_opens_its_own_device(monkeypatch: pytest.MonkeyPatch) -> N
     assert tuple(os.read(reader, 3)) == (True, 1, 1)
 
 
+def test_stats_tell_where_kernels_are_kept(own_session: Session) -> None:
+    paths = [jit(HOST, nothing, cache=cache).stats.cache_path for cache in (True, False)]
+    assert paths == [own_session.settings.cache_folder, None]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork_waits_for_another_threads_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numba_gpucore.launch.session._default", None)
