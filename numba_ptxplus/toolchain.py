@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from numba_gpucore.base.digest import blake2b
@@ -30,23 +31,23 @@ def _toolkit_roots() -> Iterator[Path]:
             yield Path(os.environ[variable])
     for folder in sys.path:
         # nvidia/cu13 since CUDA 13; nvidia/cuda_nvcc and the like before
-        yield from sorted(Path(folder or ".", "nvidia").glob("cu*"), reverse=True)
+        yield from sorted(_find(Path(folder or ".", "nvidia"), "cu*"), reverse=True)
     yield Path("/usr/local/cuda")
 
 
 def find_libdevice(roots: Iterable[Path] | None = None) -> Path | None:
     """roots: of tool kits, where they are known already."""
     candidates = (root / _LIBDEVICE for root in roots or _toolkit_roots())
-    return next((path for path in candidates if path.is_file()), None)
+    return next(filter(_can_be_read, candidates), None)
 
 
 def find_nvjitlink(roots: Iterable[Path] | None = None) -> Path | None:
     """The library of NVIDIA's linker."""
     folders = ("lib", "lib64", "bin", "bin/x64")
     found = (
-        path for root in roots or _toolkit_roots() for folder in folders for path in (root / folder).glob("*nvJitLink*")
+        path for root in roots or _toolkit_roots() for folder in folders for path in _find(root / folder, "*nvJitLink*")
     )
-    return next((path for path in found if path.is_file()), None)
+    return next(filter(_can_be_read, found), None)
 
 
 def find_tools(name: str, roots: Iterable[Path] | None = None) -> tuple[Path, ...]:
@@ -56,7 +57,19 @@ def find_tools(name: str, roots: Iterable[Path] | None = None) -> tuple[Path, ..
     on_path = shutil.which(name)
     if on_path:
         found.append(Path(on_path))
-    return tuple(dict.fromkeys(path.resolve() for path in found if path.is_file() and os.access(path, os.X_OK)))
+    return tuple(dict.fromkeys(path.resolve() for path in found if _can_be_read(path) and os.access(path, os.X_OK)))
+
+
+def _find(folder: Path, pattern: str) -> list[Path]:
+    """What is in a folder; nothing where it is closed to this user."""
+    with suppress(PermissionError):
+        return list(folder.glob(pattern))
+    return []
+
+
+def _can_be_read(path: Path) -> bool:
+    """Whether a file is there for this user: Path.is_file raises where a folder is closed to them."""
+    return os.path.isfile(path) and os.access(path, os.R_OK)
 
 
 def _identify(path: Path) -> str:

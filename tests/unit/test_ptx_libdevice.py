@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import warnings
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -129,3 +131,26 @@ def test_without_libdevice_every_line_that_needs_it_is_named(monkeypatch):
     first = needs_libdevice.__code__.co_firstlineno
     found = [(fault.line - first, fault.what.split(":")[0]) for fault in refusal.value.faults]
     assert found == [(1, "__nv_sin"), (2, "__nv_cos"), (3, "__nv_j0")]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_tools_in_folders_that_are_closed_to_the_user_are_not_there(monkeypatch, tmp_path):
+    """As where a module of a shared machine sets CUDA_HOME for others; each launch asks for the tools' names."""
+    for folder in ("bin", "lib64", "nvvm/libdevice"):
+        (tmp_path / "cuda" / folder).mkdir(parents=True)
+    (tmp_path / "cuda").chmod(0)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "cuda"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: fork in a process with threads
+        child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            if os.getuid() == 0:
+                os.setuid(65534)  # nothing is closed to root
+            toolchain.toolchain_id()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    (tmp_path / "cuda").chmod(0o700)
