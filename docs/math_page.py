@@ -88,7 +88,7 @@ the type of their arguments. A variable that is an int64 here and a uint64 there
 | `round(x, n)` | as `np.round`: `x * 10**n` is rounded, halves to even, and divided. Python rounds the exact decimal number, and may give the neighbour |
 | `x % y`, `x // y` of floats | Python's, the sign of zero included: `-0.0` only for negative `y`; `x // 0.0` is ±∞ or NaN, with `debug=True` ZeroDivisionError |
 | `np.fmod(x, y)` | the sign of `x`, as in C and NumPy; 0 for `y == 0` |
-| float functions of NumPy on 8 and 16 bits | Numba's choice: float32, where NumPy takes float16 or, for `np.divide`, float64 |
+| float functions of NumPy on integers of 8 and 16 bits; any on a float32 and an integer | Numba's choice, float32, where NumPy takes float16 or float64 |
 """
 
 
