@@ -31,8 +31,9 @@ def compile_msl(
 
     sig: as for `jit`, e.g. "void(float32[::1], int32)". msl_version: (major, minor), one of
     `architectures.MSL_VERSIONS`. lineinfo: a comment with function and line, counted from the function's first, before
-    each group of statements, if the source can be found. options: those of `jit`. Raises OptionError, Numba's typing
-    errors, UnsupportedKernelError.
+    each group of statements, if the source can be found. options: those of `jit`. Compile the text with
+    `-fno-fast-math`, unless the option fastmath was given. Raises OptionError, Numba's typing errors,
+    UnsupportedKernelError.
     """
     function = python_function_of(pyfunc)
     keywords = {"boundscheck": False, **options, "lineinfo": lineinfo and _has_source(function)}

@@ -15,6 +15,7 @@ from numba_metal.codegen.expressions import (
     call,
     convert,
     dereference,
+    element_nbytes,
     int_literal,
     int_type,
     reinterpret,
@@ -36,13 +37,6 @@ from numba_metal.codegen.ir_types import (
 )
 from numba_metal.codegen.memory_objects import Address
 from numba_metal.codegen.values import CannotPrint, Values
-
-_ELEMENT_NBYTES = {"uchar": 1, "char": 1, "ushort": 2, "short": 2, "half": 2, "bfloat": 2, "uint": 4, "int": 4,
-                   "float": 4, "ulong": 8, "long": 8}  # fmt: skip
-
-
-def element_nbytes(element: str) -> int:
-    return _ELEMENT_NBYTES[element]
 
 
 def pointer(values: Values, value: Value) -> Expr:
@@ -149,19 +143,18 @@ def _add(left: Expr, right: Expr) -> Expr:
 
 
 def memory_type(values: Values, type_: Type, pointer_: Value) -> str:
-    """The MSL type of an access: the element type where only the sign could differ."""
+    """The MSL type of an access: what the memory holds where that is as wide, so that bits which are read as another
+    type are reinterpreted (`as_type`) after the access. An access of another type than the memory's would let Apple's
+    compiler, as any of C++, assume that it touches other memory. Source: C++14 [basic.lval], 10."""
     if isinstance(type_, PointerType):
         return "ulong"
     values.check_type(type_)
-    if isinstance(type_, IntType):
-        if type_.bits not in (1, 8, 16, 32, 64):
-            raise CannotPrint(f"memory of {type_.bits}-bit integers")
-        element = values.types.element(pointer_)
-        nbytes = size_of(type_)
-        if element_nbytes(element) == nbytes and element not in ("float", "half", "bfloat"):
-            return element
-        return scalar_type(IntType(8 * nbytes), signed=True)
-    return values.result_type(type_)
+    if isinstance(type_, IntType) and type_.bits not in (1, 8, 16, 32, 64):
+        raise CannotPrint(f"memory of {type_.bits}-bit integers")
+    element, nbytes = values.types.element(pointer_), size_of(type_)
+    if element_nbytes(element) == nbytes:
+        return element
+    return scalar_type(IntType(8 * nbytes) if isinstance(type_, IntType) else type_, signed=True)
 
 
 def load(values: Values, instr: Instr) -> Expr:
@@ -169,16 +162,26 @@ def load(values: Values, instr: Instr) -> Expr:
     element = memory_type(values, instr.type, source)
     if instr.flags & {"atomic"}:
         raise CannotPrint("an atomic load")
-    if 0 < instr.align_nbytes < element_nbytes(element):
-        return _load_bytes(values, instr, element)
-    spot = place(values, source, element)
-    if "volatile" in instr.flags:
-        spot = _volatile(values, source, element)
+    if _goes_by_bytes(values, instr, source, element):
+        spot = _load_bytes(values, source, element)
+    else:
+        spot = (_volatile if "volatile" in instr.flags else place)(values, source, element)
     if instr.type == IntType(1):
         return binary("!=", binary("&", spot, int_literal(1, element), element), int_literal(0, element), "bool")
     if isinstance(instr.type, PointerType):
         return _pointer_from_bits(values, Local(instr.name or "", instr.type), spot)
-    return spot
+    if isinstance(instr.type, IntType):
+        return spot if spot.bits else reinterpret(spot, int_type(instr.type.bits, signed=True))
+    return reinterpret(spot, values.result_type(instr.type))
+
+
+def _goes_by_bytes(values: Values, instr: Instr, pointer_: Value, element: str) -> bool:
+    """True for an address that need not be a multiple of the size (packed records), which MSL leaves undefined, and
+    for a view of an argument as numbers of another size."""
+    nbytes = element_nbytes(element)
+    if 0 < instr.align_nbytes < nbytes:
+        return True
+    return nbytes > 1 and not values.types.may_hold(pointer_, nbytes)
 
 
 def _bytes_at(values: Values, target: Value) -> tuple[str, Expr]:
@@ -187,14 +190,10 @@ def _bytes_at(values: Values, target: Value) -> tuple[str, Expr]:
     return space, cast_pointer(pointer(values, target), space, "uchar")
 
 
-def _load_bytes(values: Values, instr: Instr, element: str) -> Expr:
-    """A load from an address that need not be a multiple of the size (packed records), which MSL leaves undefined."""
+def _load_bytes(values: Values, source: Value, element: str) -> Expr:
     unsigned = int_type(8 * element_nbytes(element), signed=False)
-    space, bytes_ = _bytes_at(values, instr.operands[0])
-    loaded = reinterpret(call(values.helper(f"load_{unsigned}_{space}"), bytes_, type_=unsigned), element)
-    if isinstance(instr.type, PointerType):
-        return _pointer_from_bits(values, instr.result, loaded)
-    return loaded
+    space, bytes_ = _bytes_at(values, source)
+    return reinterpret(call(values.helper(f"load_{unsigned}_{space}"), bytes_, type_=unsigned), element)
 
 
 def _store_bytes(values: Values, target: Value, stored: Expr) -> str:
@@ -224,10 +223,11 @@ def store_text(values: Values, instr: Instr) -> str:
     elif value.type == IntType(1):
         stored = convert(values.expr(value), element)
     elif isinstance(value.type, IntType):
-        stored = values.as_type(value, element)
+        same_width = element if Expr("", element).bits else int_type(value.type.bits, signed=False)
+        stored = reinterpret(values.as_type(value, same_width), element)
     else:
-        stored = values.expr(value)
-    if 0 < instr.align_nbytes < element_nbytes(element):
+        stored = reinterpret(values.expr(value), element)
+    if _goes_by_bytes(values, instr, target, element):
         return _store_bytes(values, target, stored)
     spot = (_volatile if "volatile" in instr.flags else place)(values, target, element)
     return f"{spot.text} = {stored.text};"

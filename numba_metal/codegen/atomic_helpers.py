@@ -14,7 +14,7 @@ _RESULTS = {
     "or": "{t}(old | value)", "xor": "{t}(old ^ value)", "max": "max(old, value)", "umax": "max(old, value)",
     "min": "min(old, value)", "umin": "min(old, value)", "xchg": "value", "fadd": "old + value", "fsub": "old - value",
     # fmin and fmax give the other operand where one is NaN, as LLVM's atomicrmw fmin and fmax do.
-    "fmax": "fmax(old, value)", "fmin": "fmin(old, value)",
+    "fmax": "{precise}fmax(old, value)", "fmin": "{precise}fmin(old, value)",
     "uinc_wrap": "{t}(old >= value ? 0 : old + 1)",
     "udec_wrap": "{t}(old == 0 || old > value ? value : {t}(old - 1))",
 }  # fmt: skip
@@ -22,7 +22,7 @@ _RESULTS = {
 
 def _atomic_loop(operation: str, type_: str, space: str) -> str:
     name = f"atomic_{operation}_{type_}_{space}"
-    result = _RESULTS[operation].format(t=type_, w="uint")
+    result = _RESULTS[operation].format(t=type_, w="uint", precise="precise::" if type_ == "float" else "")
     head = f"static inline {type_} {name}({space} {type_}* place, {type_} value)\n{{\n"
     if _NBYTES[type_] == 4:
         return head + (

@@ -7,8 +7,8 @@ MSL has no 64-bit read-modify-write with a result, so those are faults. Source: 
 
 from __future__ import annotations
 
-from numba_metal.codegen.addresses import cast_pointer, element_nbytes, pointer
-from numba_metal.codegen.expressions import Expr, call, convert, int_type, reinterpret
+from numba_metal.codegen.addresses import cast_pointer, pointer
+from numba_metal.codegen.expressions import Expr, call, convert, element_nbytes, int_type, reinterpret
 from numba_metal.codegen.ir_types import FloatType, Instr, IntType, Type, Value
 from numba_metal.codegen.memory_objects import DEVICE, THREADGROUP
 from numba_metal.codegen.values import CannotPrint, Values

@@ -1,77 +1,90 @@
-"""memcpy, memmove and memset, which optimisation makes of copies of records and of zeroed arrays. Before: `addresses`.
-After: `print_body`. Printed as assignments, or as a loop where there are many; MSL has no such functions."""
+"""memcpy, memmove and memset, which optimisation makes of copies of records and of loops over arrays. Before:
+`addresses`. After: `print_body`. MSL has no such functions: they are assignments, or a loop where there are many.
+
+Memory is touched as what it holds, and as bytes where the two places hold different types (`addresses.memory_type`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from numba_metal.codegen.addresses import cast_pointer, pointer
-from numba_metal.codegen.expressions import Expr
-from numba_metal.codegen.ir_types import ConstInt, Instr
-from numba_metal.codegen.values import CannotPrint, Values
+from numba_metal.codegen.expressions import (
+    ADD,
+    PRIMARY,
+    Expr,
+    convert,
+    element_nbytes,
+    int_literal,
+    int_type,
+    reinterpret,
+)
+from numba_metal.codegen.ir_types import ConstInt, Instr, Value
+from numba_metal.codegen.values import Values
+from numba_metal.codegen.variables import unique_name
 
 MAX_ASSIGNMENTS = 4
-_WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}
 
 
 def print_memory_call(values: Values, instr: Instr) -> list[str]:
     """The statements. Raises CannotPrint."""
     target, source, length = instr.operands[:3]
-    if not isinstance(length, ConstInt):
-        return _print_variable_length(values, instr)
-    nbytes = length.value
-    if nbytes == 0:
-        return []
-    word_nbytes = next(n for n in (8, 4, 2, 1) if nbytes % n == 0 and _alignment(values, instr) % n == 0)
-    word, count = _WORDS[word_nbytes], nbytes // word_nbytes
+    is_fill = instr.detail.startswith("llvm.memset")
+    word = _word(values, (target,) if is_fill else (target, source), length)
+    count = _count(values, length, word)
     places = _words(values, target, word)
-    if instr.detail.startswith("llvm.memset"):
-        sources = f"{_fill(values, instr, word)}"
-        if count <= MAX_ASSIGNMENTS:
-            return [f"{places.within(16)}[{i}] = {sources};" for i in range(count)]
-        return [f"for (uint k = 0u; k < {count}u; k += 1u)", f"    {places.within(16)}[k] = {sources};"]
+    if is_fill:
+        filling = _fill(values, source, word).text
+        return _statements(values, places, count, lambda _k: filling)
     read = _words(values, source, word)
-    if count <= MAX_ASSIGNMENTS:
-        return [f"{places.within(16)}[{i}] = {read.within(16)}[{i}];" for i in range(count)]
-    if instr.detail.startswith("llvm.memmove"):
-        raise CannotPrint("a copy between arrays that may overlap")
-    return [f"for (uint k = 0u; k < {count}u; k += 1u)", f"    {places.within(16)}[k] = {read.within(16)}[k];"]
+    space = values.selection.origins.space(target)
+    if instr.detail.startswith("llvm.memmove") and space == values.selection.origins.space(source):
+        length_text = int_literal(count, "ulong").text if isinstance(count, int) else count.text
+        return [f"{values.helper(f'move_{word}_{space}')}({places.text}, {read.text}, {length_text});"]
+    return _statements(values, places, count, lambda k: f"{read.within(PRIMARY)}[{k}]")
 
 
-def _print_variable_length(values: Values, instr: Instr) -> list[str]:
-    if instr.detail.startswith("llvm.memmove"):
-        raise CannotPrint("a copy between arrays that may overlap")
-    target, source, length = instr.operands[:3]
-    places = _words(values, target, "uchar")
-    count = values.unsigned(length)
-    read = _fill(values, instr, "uchar")
-    if not instr.detail.startswith("llvm.memset"):
-        read = f"{_words(values, source, 'uchar').within(16)}[k]"
-    bound = count.within(10)
-    return [f"for (ulong k = 0UL; k < {bound}; k += 1UL)", f"    {places.within(16)}[k] = {read};"]
+def _word(values: Values, pointers: tuple[Value, ...], length: Value) -> str:
+    """The type that is copied at a time."""
+    elements = {values.types.element(pointer_) for pointer_ in pointers}
+    if len(elements) > 1 or not isinstance(length, ConstInt):
+        return "uchar"
+    (element,) = elements
+    return "uchar" if length.value % element_nbytes(element) else element
 
 
-def _alignment(values: Values, instr: Instr) -> int:
-    """LLVM writes alignments on the arguments, which the reader drops; element types tell as much."""
-    from_types = []
-    for operand in instr.operands[: 1 if instr.detail.startswith("llvm.memset") else 2]:
-        element = values.types.element(operand)
-        from_types.append({"char": 1, "uchar": 1, "short": 2, "ushort": 2, "half": 2, "bfloat": 2,
-                           "long": 8, "ulong": 8}.get(element, 4))  # fmt: skip
-    return min(from_types)
+def _count(values: Values, length: Value, word: str) -> int | Expr:
+    if isinstance(length, ConstInt):
+        return length.value // element_nbytes(word)
+    return convert(values.unsigned(length), "ulong")
 
 
-def _words(values: Values, operand, word: str) -> Expr:
-    space = values.selection.origins.space(operand)
-    cast = cast_pointer(pointer(values, operand), space, word)
-    return Expr(cast.within(16), cast.type)
+def _statements(values: Values, places: Expr, count: int | Expr, read: Callable[[int | str], str]) -> list[str]:
+    if isinstance(count, int) and count <= MAX_ASSIGNMENTS:
+        return [f"{places.within(PRIMARY)}[{k}] = {read(k)};" for k in range(count)]
+    # the addresses may use variables of the user's, so the loop has one of its own
+    k = unique_name("k", {*values.variables.names.values(), *values.object_names.values()})
+    bound = int_literal(count, "uint") if isinstance(count, int) else count
+    zero, one = (int_literal(number, bound.type).text for number in (0, 1))
+    head = f"for ({bound.type} {k} = {zero}; {k} < {bound.within(ADD)}; {k} += {one})"
+    return [head, f"    {places.within(PRIMARY)}[{k}] = {read(k)};"]
 
 
-def _fill(values: Values, instr: Instr, word: str) -> str:
-    byte = instr.operands[1]
-    if not isinstance(byte, ConstInt):
-        if word != "uchar":
-            factor = {"ushort": "0x0101", "uint": "0x01010101u", "ulong": "0x0101010101010101UL"}[word]
-            return f"{word}({word}({values.unsigned(byte).text}) * {factor})"
-        return values.unsigned(byte).text
-    pattern = int.from_bytes(bytes([byte.value & 0xFF]) * {"uchar": 1, "ushort": 2, "uint": 4, "ulong": 8}[word])
-    suffix = {"uint": "u", "ulong": "UL"}.get(word, "")
-    return f"{pattern}{suffix}"
+def _words(values: Values, pointer_: Value, word: str) -> Expr:
+    return cast_pointer(pointer(values, pointer_), values.selection.origins.space(pointer_), word)
+
+
+def _fill(values: Values, byte: Value, word: str) -> Expr:
+    """A word of which each byte is `byte`."""
+    nbytes = element_nbytes(word)
+    unsigned = int_type(8 * nbytes, signed=False)
+    if isinstance(byte, ConstInt):
+        number = int.from_bytes(bytes([byte.value & 0xFF]) * nbytes, "little")
+        if number == 0 and Expr("", word).bits == 0:
+            return Expr({"half": "0.0h", "float": "0.0f"}[word], word)
+        return reinterpret(int_literal(number, unsigned), word)
+    if nbytes == 1:
+        return convert(values.unsigned(byte), word)
+    factor = int_literal(int.from_bytes(bytes([1]) * nbytes, "little"), unsigned)
+    spread = Expr(f"{unsigned}({convert(values.unsigned(byte), unsigned).text} * {factor.text})", unsigned)
+    return reinterpret(spread, word)

@@ -28,6 +28,7 @@ _ASSOCIATIVE = frozenset(("&&", "||", "&", "|", "^"))
 _SIGNED = {8: "char", 16: "short", 32: "int", 64: "long"}
 _UNSIGNED = {8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}
 _BITS = {name: bits for table in (_SIGNED, _UNSIGNED) for bits, name in table.items()}
+_FLOAT_NBYTES = {"half": 2, "bfloat": 2, "float": 4}
 #: The struct that stands for integers of 65 to 128 bits; see `wide_integers`.
 WIDE = "wide"
 _SUFFIX = {"uint": "u", "long": "L", "ulong": "UL"}
@@ -58,6 +59,11 @@ class Expr:
     @property
     def is_signed(self) -> bool:
         return self.type in _SIGNED.values()
+
+
+def element_nbytes(element: str) -> int:
+    """The size of a number's MSL type."""
+    return _BITS[element] // 8 if element in _BITS else _FLOAT_NBYTES[element]
 
 
 def container_bits(bits: int) -> int:

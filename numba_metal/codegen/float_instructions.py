@@ -22,7 +22,7 @@ def print_float_arithmetic(values: Values, instr: Instr) -> Expr:
 def print_float_remainder(values: Values, instr: Instr) -> Expr:
     type_ = values.result_type(instr.type)
     a, b = (convert(values.expr(operand), "float") for operand in instr.operands)
-    return convert(call("fmod", a, b, type_="float"), type_)
+    return convert(call(values.float_function("fmod", "float"), a, b, type_="float"), type_)
 
 
 def print_negation(values: Values, instr: Instr) -> Expr:

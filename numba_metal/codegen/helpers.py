@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from numba_metal.codegen.atomic_helpers import ATOMIC_HELPERS
 from numba_metal.codegen.math_helpers import MATH_HELPERS
 from numba_metal.codegen.print_helpers import PRINT_HELPERS
-from numba_metal.codegen.wide_integers import WIDE_HELPERS
+from numba_metal.codegen.wide_helpers import WIDE_HELPERS
 
 _UNSIGNED = {"int": "uint", "long": "ulong", "uint": "uint", "ulong": "ulong"}
 _BITS = {"uchar": 8, "ushort": 16, "uint": 32, "ulong": 64, "char": 8, "short": 16, "int": 32, "long": 64}
@@ -253,6 +253,21 @@ def _store_bytes(type_: str, space: str) -> str:
     return f"static inline void store_{type_}_{space}({space} uchar* bytes, {type_} value)\n{{\n{lines}}}\n"
 
 
+def _move(type_: str, space: str) -> str:
+    """Words between places that may overlap: from the end where the target lies behind."""
+    head = f"static inline void move_{type_}_{space}({space} {type_}* to, {space} const {type_}* from, ulong count)"
+    return f"""\
+{head}
+{{
+    bool is_behind = to > from;
+    for (ulong k = 0UL; k < count; k += 1UL) {{
+        ulong place = is_behind ? count - 1UL - k : k;
+        to[place] = from[place];
+    }}
+}}
+"""
+
+
 _FIXED = {
     "double_bits": _DOUBLE_BITS,
     "throw_site": _THROW_SITE,
@@ -275,6 +290,7 @@ _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"match_(any|all)_(\w+)", _match),
     (r"load_([a-z]+)_(device|threadgroup|thread|constant)", _load_bytes),
     (r"store_([a-z]+)_(device|threadgroup|thread)", _store_bytes),
+    (r"move_([a-z]+)_(device|threadgroup|thread)", _move),
     *ATOMIC_HELPERS,
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from numba_metal.codegen.expressions import int_type, scalar_type
+from numba_metal.codegen.expressions import element_nbytes, int_type, scalar_type
 from numba_metal.codegen.ir_types import (
     ConstExpr,
     ConstInt,
@@ -130,6 +130,7 @@ class Types:
         self._variables = variables
         self._votes = _vote_on_signs(selection)
         self.pointee: dict[MemoryObject, str] = _choose_pointees(selection, self._votes, known)
+        self._known_sizes = {name: element_nbytes(element) for name, element in known.items()}
         #: The widest access to each object, in bytes: what it must be aligned to.
         self.widest_nbytes: Counter[MemoryObject] = Counter()
         for _instr, pointer, type_ in memory_accesses(selection.function):
@@ -153,6 +154,11 @@ class Types:
 
     def of_pointer(self, value: Value) -> str:
         return f"{self._selection.origins.space(value)} {self.element(value)}*"
+
+    def may_hold(self, pointer: Value, nbytes: int) -> bool:
+        """False for a pointer into an argument whose items are known to have another size, records aside."""
+        sizes = {self._known_sizes.get(obj.name, 1) for obj in self._selection.origins.of(pointer)}
+        return not sizes - {1, nbytes}
 
     def element(self, value: Value) -> str:
         objects = sorted(self._selection.origins.of(value), key=str)

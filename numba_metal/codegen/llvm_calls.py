@@ -24,13 +24,11 @@ def print_llvm_call(values: Values, instr: Instr) -> Expr:
     return printer(values, instr)
 
 
-def _float_function(name: str, *, precise: bool = False) -> Printer:
+def _float_function(name: str) -> Printer:
     def printer(values: Values, instr: Instr) -> Expr:
         type_ = values.result_type(instr.type)
         arguments = [values.expr(operand) for operand in instr.operands]
-        if not precise or type_ != "float":
-            return call(name, *arguments, type_=type_)
-        return call(f"{'fast' if values.is_fast else 'precise'}::{name}", *arguments, type_=type_)
+        return call(values.float_function(name, type_), *arguments, type_=type_)
 
     return printer
 
@@ -132,7 +130,8 @@ def _float_class(values: Values, instr: Instr) -> Expr:
 def _scale_by_power(values: Values, instr: Instr) -> Expr:
     type_ = values.result_type(instr.type)
     value, exponent = instr.operands
-    return call("ldexp", values.expr(value), convert(values.signed(exponent), "int"), type_=type_)
+    function = values.float_function("ldexp", type_)
+    return call(function, values.expr(value), convert(values.signed(exponent), "int"), type_=type_)
 
 
 def _first_operand(values: Values, instr: Instr) -> Expr:
@@ -189,7 +188,7 @@ _LLVM: dict[str, Printer] = {
     "scmp": _three_way(signed=True),
     "smax": _int_function("max", signed=True),
     "smin": _int_function("min", signed=True),
-    "sqrt": _float_function("sqrt", precise=True),
+    "sqrt": _float_function("sqrt"),
     "ssub.sat": _int_function("subsat", signed=True),
     "trunc": _float_function("trunc"),
     "uadd.sat": _int_function("addsat", signed=False),

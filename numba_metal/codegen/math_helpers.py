@@ -3,6 +3,7 @@
 They are MSL, not device functions of `numba_gpucore.runtime`: CPUs and libdevice have their own, and as MSL they cost
 no compile time and stay functions. Polynomials are weighted least-squares fits of ours to SciPy's functions at 4000
 Chebyshev nodes, reweighted towards the largest relative error. tests/accuracy holds each function to its bound.
+Functions of MSL are called in their precise form, whatever the kernel's options are: the bounds rest on it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def _polynomial(target: str, variable: str, *coefficients: str) -> list[str]:
 MATH_HELPERS: dict[str, str] = {
     "math_erf": _function(
         "float math_erf(float x)",
-        "float t = fabs(x);",
+        "float t = precise::fabs(x);",
         "if (t <= 1.0f) {",
         "    float s = x * x;",
         *(f"    {line}" for line in _polynomial(
@@ -30,7 +31,7 @@ MATH_HELPERS: dict[str, str] = {
         )),
         "    return fma(x, q, x);",
         "}",
-        "t = min(t, 4.0f);",
+        "t = precise::fmin(t, 4.0f);",
         *_polynomial(
             "p", "t", "1.12848711f", "0.63598752f", "0.104395017f", "-0.0215152819f", "0.00198654458f",
             "0.000429960899f", "-0.000194090637f", "3.0558891e-05f", "-1.88514412e-06f",
@@ -55,7 +56,7 @@ MATH_HELPERS: dict[str, str] = {
     ),
     "math_expm1": _function(
         "float math_expm1(float x)",
-        "if (fabs(x) >= 0.5f || isnan(x))",
+        "if (precise::fabs(x) >= 0.5f || isnan(x))",
         "    return precise::exp(x) - 1.0f;",
         *_polynomial(
             "p", "x", "0.50000006f", "0.166666642f", "0.0416653566f", "0.00833357684f", "0.00139962067f",
@@ -76,7 +77,7 @@ MATH_HELPERS: dict[str, str] = {
     # one step of Newton's method, on numbers whose square is not subnormal
     "math_cbrt": _function(
         "float math_cbrt(float x)",
-        "float a = fabs(x);",
+        "float a = precise::fabs(x);",
         "if (a == 0.0f || !isfinite(x))",
         "    return x;",
         "bool is_small = a < 0x1p-96f;",
@@ -88,7 +89,7 @@ MATH_HELPERS: dict[str, str] = {
     # scaled by powers of two, so that squares neither overflow nor vanish
     "math_hypot": _function(
         "float math_hypot(float x, float y)",
-        "float a = max(fabs(x), fabs(y)), b = min(fabs(x), fabs(y));",
+        "float p = precise::fabs(x), q = precise::fabs(y), a = precise::fmax(p, q), b = precise::fmin(p, q);",
         "if (isinf(x) || isinf(y))",
         "    return as_type<float>(0x7f800000u);",
         "if (isnan(x) || isnan(y))",
@@ -127,14 +128,14 @@ MATH_HELPERS: dict[str, str] = {
     # Exact: the quotient is rounded to the nearest integer, ties to even. b + b must not overflow, nor b / 2 round.
     "math_remainder": _function(
         "float math_remainder(float x, float y)",
-        "float a = fabs(x), b = fabs(y);",
+        "float a = precise::fabs(x), b = precise::fabs(y);",
         "if (!isfinite(x) || isnan(y) || b == 0.0f)",
         "    return as_type<float>(0x7fc00000u);",
         "if (a + a <= b)",
         "    return x;",
         "float scale = b > 0x1p126f ? 0x1p-8f : 1.0f;",
         "b *= scale;",
-        "a = fmod(a * scale, b + b);",
+        "a = precise::fmod(a * scale, b + b);",
         "if (a + a > b) {",
         "    a -= b;",
         "    if (a + a >= b)",
@@ -159,11 +160,11 @@ MATH_HELPERS: dict[str, str] = {
         "float math_lgamma(float x)",
         "if (isnan(x))",
         "    return x;",
-        "if (isinf(x) || (x <= 0.0f && x == floor(x)))",
+        "if (isinf(x) || (x <= 0.0f && x == precise::floor(x)))",
         "    return as_type<float>(0x7f800000u);",
         "if (x < -0.5f && x > -30.0f)",
-        "    return precise::log(fabs(math_tgamma(x)));",
-        "float a = fabs(x), result;",
+        "    return precise::log(precise::fabs(math_tgamma(x)));",
+        "float a = precise::fabs(x), result;",
         "if (a < 0x1p-20f)",
         "    return -precise::log(a);",
         "if (a < 0.7f) {",
@@ -183,20 +184,20 @@ MATH_HELPERS: dict[str, str] = {
         "if (x > 0.0f)",
         "    return result;",
         # the reflection formula; the distance from the nearest whole number is exact
-        "float slope = fabs(x * precise::sin(3.14159265f * (x - rint(x))));",
+        "float slope = precise::fabs(x * precise::sin(3.14159265f * (x - precise::rint(x))));",
         "return precise::log(3.14159265f / slope) - result;",
     ),
     # the recurrence is carried in two parts, high + low, so that its steps do not round
     "math_tgamma": _function(
         "float math_tgamma(float x)",
-        "if (isnan(x) || (x < 0.0f && x == floor(x)))",
+        "if (isnan(x) || (x < 0.0f && x == precise::floor(x)))",
         "    return as_type<float>(0x7fc00000u);",
         "if (x == 0.0f)",
         "    return copysign(as_type<float>(0x7f800000u), x);",
         "if (x > 36.0f)",
         "    return as_type<float>(0x7f800000u);",
         "if (x < -43.0f)",
-        "    return fmod(floor(x), 2.0f) == 0.0f ? 0.0f : -0.0f;",
+        "    return precise::fmod(precise::floor(x), 2.0f) == 0.0f ? 0.0f : -0.0f;",
         "bool is_large = x >= 2.0f;",
         # the product of all factors would overflow below -20 before the last, small one, and above 30 before p < 1
         "float scale = x < -20.0f || x > 30.0f ? 0x1p-60f : 1.0f;",

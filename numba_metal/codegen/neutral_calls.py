@@ -173,12 +173,10 @@ def _active_mask(values: Values, instr: Instr) -> Expr:
 # -- math
 
 
-#: Functions that MSL has in a precise and a fast form. Source: MSL specification 6.6, table of math functions.
+#: Functions that MSL has; the rest are ours, in `helpers`. Source: MSL specification 6.6, table of math functions.
 _MSL_MATH = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 log log10 log2 pow sin sinh sqrt tan tanh".split()
+    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 fmod log log10 log2 pow sin sinh sqrt tan tanh".split()
 )
-#: Functions of MSL without such forms; the rest are ours, in `helpers`.
-_MSL_PLAIN_MATH = frozenset(("fmod",))
 
 
 def _math(name: str) -> Printer:
@@ -186,9 +184,7 @@ def _math(name: str) -> Printer:
         type_ = values.result_type(instr.type)
         arguments = [convert(values.expr(operand), "float") for operand in instr.operands]
         if name in _MSL_MATH:
-            function = f"{'fast' if values.is_fast else 'precise'}::{name}"
-        elif name in _MSL_PLAIN_MATH:
-            function = name
+            function = values.float_function(name, "float")
         elif name == "nextafter" and type_ == "half":
             function = values.helper("nextafter_half")
             arguments = [values.expr(operand) for operand in instr.operands]

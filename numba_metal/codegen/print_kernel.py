@@ -23,11 +23,12 @@ from numba_gpucore.base.errors import Fault, UnsupportedKernelError
 from numba_gpucore.compile.intrinsics import parse_shared_symbol
 from numba_gpucore.compile.job import Job
 from numba_metal.architectures import MslVersion
-from numba_metal.codegen.addresses import element_nbytes, pointer
+from numba_metal.codegen.addresses import pointer
+from numba_metal.codegen.coherence import orders_device_memory, share_device_memory
 from numba_metal.codegen.constants import constant_initializer
 from numba_metal.codegen.control_flow import analyse_control_flow
 from numba_metal.codegen.definitions import neutral_name
-from numba_metal.codegen.expressions import Expr, int_type
+from numba_metal.codegen.expressions import Expr, element_nbytes, int_type
 from numba_metal.codegen.helpers import ordered_helpers
 from numba_metal.codegen.infer_types import Types
 from numba_metal.codegen.instructions import print_instr
@@ -42,7 +43,7 @@ from numba_metal.codegen.structure import structure_control_flow
 from numba_metal.codegen.text_tree import add_places, declare_variables, render
 from numba_metal.codegen.type_faults import find_type_faults
 from numba_metal.codegen.values import Printers, Values
-from numba_metal.codegen.variables import RESERVED_NAMES, Variables, unique_name
+from numba_metal.codegen.variables import Variables, unique_name
 
 #: Kernel parameters that a body can ask for, in the order of the signature. Source: MSL specification 5.2.3.6.
 _BUILTINS = {
@@ -60,11 +61,13 @@ _BUILTINS = {
 }
 #: What every shared array is aligned to, for the sake of other devices; accesses here are at most 8 bytes wide.
 SHARED_ALIGN_NBYTES = 16
+#: Source: MSL specification 3.2, 1.3 "New in Metal 3.2".
+_FIRST_WITH_MATH_MODE = (3, 2)
 _LAUNCH_STRUCT = "struct Launch {\n    ulong program;\n    ulong dynamic_shared_nbytes;\n};\n"
 _ELEMENTS = {
     "bool": "uchar", "int8": "char", "uint8": "uchar", "int16": "short", "uint16": "ushort", "int32": "int",
     "uint32": "uint", "int64": "long", "uint64": "ulong", "float16": "half", "float32": "float",
-    "complex64": "float", "bfloat16": "bfloat",
+    "complex64": "float", "bfloat16": "ushort",
 }  # fmt: skip
 
 
@@ -96,7 +99,8 @@ def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
     declare_variables(scope, variable_types | printer.extra_types)
     add_places(scope)
     body = [*_object_declarations(module, function, values), *render(scope, 1)]
-    return "\n".join(_file(function, job, values, members, module, body)) + "\n"
+    text = "\n".join(_file(function, job, values, members, module, body)) + "\n"
+    return share_device_memory(text) if orders_device_memory(job) else text
 
 
 def _refuse_mixed_pointers(origins: PointerOrigins, job: Job) -> None:
@@ -121,7 +125,7 @@ def _refuse_mixed_pointers(origins: PointerOrigins, job: Job) -> None:
 def _name_members(job: Job) -> list[str]:
     """A readable, unique name for each slot: `x`, `x_size` or `x_shape_1`, `x_stride_0`, `z_real`, `t_2`."""
     arguments = job.request.py_func.__code__.co_varnames
-    taken = {word for word in RESERVED_NAMES if word != "args"}
+    taken: set[str] = set()
     extents: dict[int, int] = {}
     for slot in job.slots:
         extents[slot.argument] = extents.get(slot.argument, 0) + (slot.kind == "extent")
@@ -173,7 +177,7 @@ def _member_types(function: Function, job: Job, types: Types, members: list[str]
 
 def _name_objects(module: Module, function: Function, job: Job, variables: Variables) -> dict[str, str]:
     """C++ names of arrays: allocas and shared arrays after Python variables where known, constants by number."""
-    taken = {*RESERVED_NAMES, *variables.names.values()}
+    taken = set(variables.names.values())
     names: dict[str, str] = {}
 
     def choose(key: str, hint: str) -> None:
@@ -238,6 +242,9 @@ def _file(
     yield "#include <metal_stdlib>"
     yield "using namespace metal;"
     if not job.request.options.fastmath:
+        if values.version >= _FIRST_WITH_MATH_MODE:
+            # for whoever compiles the text with other options than `numba_metal.driver`
+            yield "#pragma METAL fp math_mode(safe)"
         # a * b + c stays two roundings, as NumPy's. Source: MSL specification 1.6.3, floating-point pragmas.
         yield "#pragma METAL fp contract(off)"
     yield ""

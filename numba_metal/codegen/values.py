@@ -44,6 +44,15 @@ from numba_metal.codegen.ir_types import (
 from numba_metal.codegen.select_statements import Selection
 from numba_metal.codegen.variables import Variables
 
+#: Functions of floats that MSL has in a precise and a fast form: those whose wrappers in its header take the math mode
+#: (`__metal_floor(x, mfast)`; MLX repeats them for bfloat16 in bf16_math.h). `fma` has one form.
+_PRECISE_AND_FAST = frozenset(
+    """
+    acos acosh asin asinh atan atan2 atanh ceil cos cosh exp exp2 fabs floor fmax fmin fmod ldexp log log10 log2 pow
+    rint round sin sinh sqrt tan tanh trunc
+    """.split()
+)
+
 
 class CannotPrint(Exception):
     """MSL has no way to say this; `what` and `advice` become a Fault."""
@@ -220,6 +229,16 @@ class Values:
         if isinstance(type_, (PointerType, StructType)):
             raise CannotPrint(f"a value of type {type_}")
         return scalar_type(type_, signed)
+
+    def float_function(self, name: str, type_: str) -> str:
+        """MSL's function `name` of `type_`, in the form that the option fastmath asks for.
+
+        Without a namespace Metal takes the fast form, which need not know NaN, even in its safe math mode, unless the
+        option mathFloatingPointFunctions is set. Source: Metal, MTLMathFloatingPointFunctions; MSL specification 6.6.
+        """
+        if type_ != "float" or name not in _PRECISE_AND_FAST:
+            return name
+        return f"{'fast' if self.is_fast else 'precise'}::{name}"
 
     def builtin(self, name: str) -> str:
         """A kernel parameter such as `tid`; it is declared because it was asked for."""

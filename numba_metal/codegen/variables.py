@@ -11,28 +11,8 @@ from collections.abc import Iterable
 
 from numba_metal.codegen.ir_types import Instr, Local, PointerType
 from numba_metal.codegen.name_hints import python_name
+from numba_metal.codegen.reserved_names import is_reserved
 from numba_metal.codegen.select_statements import Selection
-
-#: Words that cannot name a variable: C++14 [lex.key], MSL's own words (MSL specification 1.4, 2, 4, 5) and names that
-#: the emitter uses itself.
-RESERVED_NAMES = frozenset(
-    """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
-    constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false
-    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
-    protected public register reinterpret_cast return short signed sizeof static static_assert static_cast struct switch
-    template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
-    while xor xor_eq concept requires co_await co_yield co_return char8_t
-    device threadgroup thread constant kernel vertex fragment object mesh visible stitchable intersection ray_data
-    object_data threadgroup_imageblock coherent half bfloat uchar ushort uint ulong size_t ptrdiff_t sampler texture
-    matrix array metal uniform imageblock patch_control_point tensor as_type atomic atomic_int atomic_uint atomic_bool
-    atomic_float atomic_ulong packed simd std main assert fast precise min max fma fmin fmax fmod fabs floor ceil round
-    rint trunc ldexp popcount clz ctz reverse_bits addsat subsat mulhi isnan isinf isfinite copysign
-    global local generic pipe read_only write_only read_write event_t
-    INFINITY NAN MAXFLOAT HUGE_VALF HUGE_VAL INT_MAX INT_MIN NULL
-    args tid group group_size grid_size gid grid_threads lane mailbox launch dynamic_shared state
-    """.split()
-)
 
 
 class Variables:
@@ -98,7 +78,7 @@ class Variables:
     # -- names
 
     def _choose_names(self) -> dict[str, str]:
-        taken = set(RESERVED_NAMES)
+        taken: set[str] = set()
         names: dict[str, str] = {}
         for representative, members in self._members.items():
             hint = self._hint(members)
@@ -121,10 +101,10 @@ class Variables:
 def unique_name(hint: str, taken: Iterable[str]) -> str:
     """`hint`, or `hint_2`, `hint_3` … if that is taken. Names with two underscores are reserved ([lex.name])."""
     hint = re.sub(r"__+", "_", hint).strip("_") or "v"
-    if hint in RESERVED_NAMES:
+    if is_reserved(hint):
         hint += "_"
     name, number = hint, 2
-    while name in taken:
+    while name in taken or is_reserved(name):
         separator = "" if hint.endswith("_") else "_"
         name, number = f"{hint}{separator}{number}", number + 1
     return name

@@ -116,17 +116,24 @@ _ADDRESS = struct.Struct("<Q")
 assert _ADDRESS.size == POINTER_NBYTES
 
 
+def _set_math_mode(bridge: Bridge, options: Any, mode: int) -> None:
+    is_safe = MATH_MODES[mode] == "safe"
+    if not hasattr(options, "setMathMode_"):  # before macOS 15
+        options.setFastMathEnabled_(not is_safe)
+        return
+    options.setMathMode_(mode)
+    # The functions of the language have a mode of their own, which is the fast one, without NaN, unless it is set.
+    functions = "Precise" if is_safe else "Fast"
+    options.setMathFloatingPointFunctions_(getattr(bridge.metal, f"MTLMathFloatingPointFunctions{functions}"))
+
+
 def _compile_library(bridge: Bridge, native: Any, artifact: Artifact, facts: dict[str, int]) -> Any:
     """Raises ToolchainError, keeping the source."""
     source = artifact.code.decode()
     options = bridge.metal.MTLCompileOptions.alloc().init()
     major, minor = divmod(facts[FACT_MSL_VERSION], 100)
     options.setLanguageVersion_(major << 16 | minor)  # values of MTLLanguageVersion
-    mode = facts[FACT_MATH_MODE]
-    if hasattr(options, "setMathMode_"):  # macOS 15
-        options.setMathMode_(mode)
-    else:
-        options.setFastMathEnabled_(MATH_MODES[mode] != "safe")
+    _set_math_mode(bridge, options, facts[FACT_MATH_MODE])
     library, error = native.newLibraryWithSource_options_error_(source, options, None)
     if library is None:
         raise refused_source(artifact.kernel_name, source, error)

@@ -26,6 +26,7 @@ _ENUM_PREFIXES = (
     "MTLCommandBufferStatus",
     "MTLGPUFamily",
     "MTLLanguageVersion",
+    "MTLMathFloatingPointFunctions",
     "MTLMathMode",
     "MTLPipelineOption",
     "MTLResourceStorageMode",

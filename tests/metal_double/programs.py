@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.metal_double.gpu import Gpu
-from tests.metal_double.objc_objects import NSError, ObjCObject, RuleError, selector
+from tests.metal_double.objc_objects import NSError, ObjCObject, RuleError, load_facts, selector
 from tests.metal_double.world import World
 from tests.msl import Library, MslError, compile_msl_library
 from tests.msl.toolchain import MathMode
@@ -27,6 +27,7 @@ class CompileOptions(ObjCObject):
     def __init__(self, world: World):
         self._macos = world.macos
         self.math_mode: MathMode = "fast"
+        self.has_precise_functions = False
         self.msl_version = world.max_msl_version
 
     @selector("setLanguageVersion:", documented="MTLCompileOptions, languageVersion")
@@ -37,9 +38,16 @@ class CompileOptions(ObjCObject):
     def setMathMode_(self, mode: int) -> None:
         self.math_mode = _MATH_MODES[mode]
 
+    @selector(
+        "setMathFloatingPointFunctions:", documented="MTLCompileOptions, mathFloatingPointFunctions", since=(15, 0)
+    )
+    def setMathFloatingPointFunctions_(self, functions: int) -> None:
+        self.has_precise_functions = functions == load_facts()["enums"]["MTLMathFloatingPointFunctionsPrecise"]
+
     @selector("setFastMathEnabled:")
     def setFastMathEnabled_(self, is_enabled: bool) -> None:
         self.math_mode = "fast" if is_enabled else "safe"
+        self.has_precise_functions = not is_enabled
 
 
 class MetalLibrary(ObjCObject):
@@ -117,6 +125,8 @@ class ComputePipelineState(ObjCObject):
 def compile_library(gpu: Gpu, source: str, options: CompileOptions) -> tuple[MetalLibrary | None, NSError | None]:
     """Metal, MTLDevice newLibraryWithSource:options:error:."""
     world = gpu.world
+    if options.math_mode == "safe" and not options.has_precise_functions:
+        raise RuleError("newLibraryWithSource: mathMode is safe, mathFloatingPointFunctions is fast")
     if options.msl_version > world.max_msl_version:
         version = ".".join(map(str, options.msl_version))
         return None, _library_error(f"the language version {version} is not supported on this OS")

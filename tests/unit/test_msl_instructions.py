@@ -303,6 +303,78 @@ def test_memory_functions_become_assignments():
     np.testing.assert_array_equal(out, [5, 6, 7, -1, -1, -1])
 
 
+@pytest.mark.parametrize(("target", "source"), [(1, 0), (0, 1), (3, 0), (2, 2)])
+@pytest.mark.parametrize("count", [3, 6])
+def test_memory_that_overlaps_is_moved_as_if_copied_before(target, source, count):
+    """LLVM Language Reference, llvm.memmove. Few words are no exception."""
+    body = f"""
+  %first = icmp eq i64 %i, 0
+  br i1 %first, label %move, label %end
+move:
+  %target = getelementptr float, ptr %a, i64 {target}
+  %source = getelementptr float, ptr %a, i64 {source}
+  call void @llvm.memmove.p0.p0.i64(ptr align 4 %target, ptr align 4 %source, i64 {4 * count}, i1 false)
+  %x = load float, ptr %a_place
+  store float %x, ptr %out_place
+  br label %end
+end:
+  ret void
+}}"""
+    msl = emit(header("float", "float") + body, (array_of("float"), array_of("float")))
+    wanted = np.arange(10, dtype=np.float32)
+    wanted[target : target + count] = wanted[source : source + count].copy()
+    got = run(msl, [np.arange(10, dtype=np.float32), np.zeros(10, np.float32)], 10)[0]
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_loops_that_fill_memory_leave_the_users_variables_alone():
+    """The place of the memory depends on a variable with the name that the loop would choose."""
+    body = """
+  %rows = alloca [32 x i64], align 8
+  call void @llvm.memset.p0.i64(ptr align 8 %rows, i8 -1, i64 256, i1 false)
+  br label %loop
+loop:
+  %k.v = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %row = getelementptr [8 x i64], ptr %rows, i64 %k.v
+  call void @llvm.memset.p0.i64(ptr align 8 %row, i8 0, i64 40, i1 false)
+  %next = add nuw nsw i64 %k.v, 1
+  %done = icmp eq i64 %next, 3
+  br i1 %done, label %end, label %loop
+end:
+  %place = getelementptr i64, ptr %rows, i64 %i
+  %x = load i64, ptr %place
+  store i64 %x, ptr %out_place
+  ret void
+}"""
+    msl = emit(header("i64", "i64") + body, (array_of("i64"), array_of("i64")))
+    out = run(msl, [np.zeros(32, np.int64), np.zeros(32, np.int64)], 32)[1]
+    np.testing.assert_array_equal(out, [0 if i % 8 < 5 and i < 24 else -1 for i in range(32)])
+
+
+def test_memory_is_touched_as_what_it_holds():
+    """Apple's compiler may take accesses of different types for accesses to different memory (C++14 [basic.lval])."""
+    body = """
+  %bits = load i32, ptr %a_place
+  %changed = xor i32 %bits, -2147483648
+  store i32 %changed, ptr %a_place
+  %x = load float, ptr %a_place
+  %pair = getelementptr i64, ptr %out, i64 %i
+  %wide = load i64, ptr %pair, align 8
+  %more = add i64 %wide, 1
+  store i64 %more, ptr %pair, align 8
+  %old = load float, ptr %out_place
+  %sum = fadd float %old, %x
+  store float %sum, ptr %out_place
+  ret void
+}"""
+    msl = emit(header("float", "float") + body, (array_of("float"), array_of("float")))
+    body = msl[msl.index("kernel void") :]
+    assert "as_type<int>(args.a[" in body and "as_type<float>(" in body
+    assert not any(f"(device {type_}*)" in body for type_ in ("int", "uint", "long", "ulong")), body
+    a, out = run(msl, [np.float32([1.5]), np.float32([2.0, 3.0])], 1)
+    assert (a.tolist(), out.tolist()) == ([-1.5], [float(np.nextafter(np.float32(2), np.float32(3))) - 1.5, 3.0])
+
+
 def test_pointers_of_two_address_spaces_are_refused():
     body = """
   %local = alloca [4 x float], align 4

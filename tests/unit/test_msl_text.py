@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from pathlib import Path
 
@@ -125,6 +126,49 @@ def test_fast_math_is_what_fastmath_asks_for():
     assert "contract(off)" not in fast
 
 
+def test_functions_of_floats_name_their_form():
+    """Without a namespace Metal takes the fast form, which may not know NaN, whatever the pragmas say."""
+
+    def rounding(x):
+        i = gpu.grid(1)
+        x[i] = math.floor(x[i]) + math.fmod(x[i], x[0]) + math.hypot(abs(x[i]), round(x[i])) + math.lgamma(x[i])
+
+    text = compile_msl(rounding, "void(float32[::1])", msl_version=(3, 2))
+    with_forms = "fabs floor ceil trunc round rint fmin fmax fmod min max ldexp sqrt exp log sin"
+    assert re.findall(rf"(?<!precise::)\b(?:{'|'.join(with_forms.split())})\(", text) == []
+    assert "#pragma METAL fp math_mode(safe)" in text
+    assert "math_mode" not in compile_msl(rounding, "void(float32[::1])", msl_version=(3, 1))
+    fast = compile_msl(rounding, "void(float32[::1])", msl_version=(3, 2), fastmath=True)
+    assert "fast::floor(" in fast and "math_mode" not in fast
+
+
+#: Words of C++, types, functions and macros of Metal, and what the emitter itself calls things.
+UNUSABLE_NAMES = """
+    kernel device half constant vertex min main float4 half2 uint2 packed_float3 M_PI_F FLT_MAX CHAR_BIT UINT_MAX NAN
+    HUGE_VALF MAXHALF thread_index barrier_word Args Launch wide wide_of divide_int float_to_long absolute_int goto_3
+    throw_site load_uint_device k live inside state args tid gid lane mem_flags memory_order_relaxed union template this
+    atomic_fetch_add_explicit threadgroup_barrier uchar sampler texture2d metal fast precise NULL fmod sqrt isnan
+    as_type int64_t uintptr_t array coherent tensor double long unsigned namespace operator new delete
+    auto \u03b1 \u03c3_max
+""".split()
+
+
+def test_no_name_of_the_users_breaks_the_text():
+    lines = ["def odd_names(a, out):", "    i = gpu.grid(1)", *(f"    {name} = a[i]" for name in UNUSABLE_NAMES)]
+    lines += ["    for j in range(a[0]):", *(f"        {name} = {name} * a[j] + {n}"
+                                             for n, name in enumerate(UNUSABLE_NAMES))]  # fmt: skip
+    lines += ["    gpu.syncthreads()", f"    out[i] = {' ^ '.join(UNUSABLE_NAMES)}"]
+    lines += [f"def odd_arguments({', '.join(UNUSABLE_NAMES)}, out):", f"    out[0] = {' ^ '.join(UNUSABLE_NAMES)}"]
+    names = {"gpu": gpu}
+    exec("\n".join(lines), names)
+    numbers = ", ".join(["int32"] * len(UNUSABLE_NAMES))
+    for name, signature in (("odd_names", "void(int32[::1], int32[::1])"),
+                            ("odd_arguments", f"void({numbers}, int32[::1])")):  # fmt: skip
+        text = compile_msl(names[name], signature, msl_version=(3, 2))
+        report = check_msl(text, (3, 2))
+        assert report.ok, f"{report}\n{text}"
+
+
 def two_fences(x):
     i = gpu.grid(1)
     x[i] = 1
@@ -146,7 +190,25 @@ def test_refusals_name_their_lines_without_lineinfo(has_source):
         compile_msl(kernel, "void(int32[::1])", msl_version=(3, 1), lineinfo=False)
     assert [fault.line - first for fault in caught.value.faults] == [3, 5]
     assert all(fault.what.startswith("a memory fence") for fault in caught.value.faults)
-    assert "atomic_thread_fence" in compile_msl(kernel, "void(int32[::1])", msl_version=(3, 2), lineinfo=False)
+    text = compile_msl(kernel, "void(int32[::1])", msl_version=(3, 2), lineinfo=False)
+    assert "atomic_thread_fence" in text
+
+
+def test_only_fences_of_the_device_make_memory_coherent():
+    """What a fence of the device orders is seen through coherent pointers only (MSL specification 3.2, 4.8)."""
+
+    def block_fence(x):
+        x[gpu.grid(1)] = 1
+        gpu.threadfence_block()
+
+    texts = [
+        compile_msl(kernel, "void(int32[::1])", msl_version=(3, 2), boundscheck=True)
+        for kernel in (two_fences, block_fence)
+    ]
+    assert "    coherent(device) device int* x;" in texts[0]
+    assert re.findall(r"(?<!coherent\(device\) )\bdevice \w+\*", texts[0]) == []
+    assert "coherent(" not in texts[1]
+    assert check_msl(texts[0], (3, 2)).ok and not check_msl(texts[0], (3, 1)).ok
 
 
 def test_unknown_versions_and_options_are_refused():

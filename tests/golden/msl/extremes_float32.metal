@@ -1,5 +1,6 @@
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 
 struct Args {
@@ -15,7 +16,7 @@ static inline float atomic_fmax_float_device(device float* place, float value)
     uint seen = atomic_load_explicit(word, memory_order_relaxed);
     while (true) {
         float old = as_type<float>(seen);
-        uint wanted = as_type<uint>(fmax(old, value));
+        uint wanted = as_type<uint>(precise::fmax(old, value));
         if (atomic_compare_exchange_weak_explicit(word, &seen, wanted, memory_order_relaxed, memory_order_relaxed))
             return old;
     }
@@ -27,7 +28,7 @@ static inline float atomic_fmin_float_device(device float* place, float value)
     uint seen = atomic_load_explicit(word, memory_order_relaxed);
     while (true) {
         float old = as_type<float>(seen);
-        uint wanted = as_type<uint>(fmin(old, value));
+        uint wanted = as_type<uint>(precise::fmin(old, value));
         if (atomic_compare_exchange_weak_explicit(word, &seen, wanted, memory_order_relaxed, memory_order_relaxed))
             return old;
     }

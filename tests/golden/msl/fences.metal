@@ -1,9 +1,10 @@
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 
 struct Args {
-    device int* x;
+    coherent(device) device int* x;
     long x_size;
 };
 

@@ -1,5 +1,6 @@
 #include <metal_stdlib>
 using namespace metal;
+#pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 
 struct Args {

@@ -17,6 +17,9 @@
 #define __METAL_VERSION__ 310
 #endif
 #define __METAL__ 1
+#if __METAL_VERSION__ >= 320 // MSL spec, "Memory Coherency": what a CPU shows is always coherent
+#define coherent(scope)
+#endif
 
 namespace metal {
 

@@ -47,6 +47,7 @@ namespace metal {
   using metal::saturate; \
   using metal::sincos;   \
   using metal::sign;     \
+  using metal::ldexp;    \
   }
 MSL_VARIANT(precise)
 MSL_VARIANT(fast)
