@@ -84,7 +84,7 @@ class MetalDevice:
                 f"{nbytes} bytes at {start:#x} are not memory of {self.name}, or no longer: keep the array alive whose "
                 "memory it is"
             )
-        self._queue(queue).wait_for(home)
+        self._in_order(queue).wait_for(home)
         return home.bytes_at(start - home.address, nbytes)
 
     # Kernels --------------------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class MetalDevice:
         _check_extent(program, config)
         pipeline = program.pipeline_for(config.block, config.dynamic_shared_nbytes)
         memories = [self._memory_at(program, address) for address in program.addresses(params) if address]
-        self._queue(queue).launch(program, pipeline, config, params, memories)
+        self._in_order(queue).launch(program, pipeline, config, params, memories)
 
     def _memory_at(self, program: MetalProgram, address: int) -> MetalMemory:
         memory = self._allocator.memories.find(address)
@@ -123,6 +123,20 @@ class MetalDevice:
             return self._default_queue
         assert isinstance(queue, MetalQueue)
         return queue
+
+    def _in_order(self, queue: Queue | None) -> MetalQueue:
+        """The queue, once it may be given work. As with CUDA's default stream, work on the default queue comes after
+        what other queues were given before, and theirs after its. It is the host that waits: a batch that failed never
+        signals its event, and whatever waited for that on the GPU would hang."""
+        own = self._queue(queue)
+        if own is not self._default_queue:
+            self._default_queue.settle()
+            return own
+        with self._lock:
+            others = [other for other in self._queues if other is not own]
+        for other in others:
+            other.settle()
+        return own
 
     def open_queue(self) -> MetalQueue:
         queue = MetalQueue(self._bridge, self._native, self._timeout_s)

@@ -17,6 +17,7 @@ class HostTasks:
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._count = 0
+        self._running_thread: int | None = None
         self._errors: list[BaseException] = []
         self._has_thread = False
 
@@ -37,22 +38,29 @@ class HostTasks:
 
     def _run(self, function: Callable[[], Any]) -> None:
         error: BaseException | None = None
+        self._running_thread = threading.get_ident()
         try:
             function()
         except BaseException as raised:
             error = raised
         with self._lock:
+            self._running_thread = None
             self._count -= 1
             if error is not None:
                 self._errors.append(error)
             if self._count == 0:
                 self._idle.notify_all()
 
+    def wait(self) -> None:
+        """Return when all functions have run; at once if one of them asks, which cannot wait for itself."""
+        with self._lock:
+            while self._count and self._running_thread != threading.get_ident():
+                self._idle.wait()
+
     def drain(self) -> None:
         """Wait until all functions have run. Raises the first error that one of them raised."""
+        self.wait()
         with self._lock:
-            while self._count:
-                self._idle.wait()
             errors, self._errors = self._errors, []
         if errors:
             raise errors[0]

@@ -101,6 +101,18 @@ class MetalQueue:
         if errors:
             raise errors[0]
 
+    def settle(self) -> None:
+        """Wait until all launches and functions given so far have ended; `synchronize` tells which failed. Raises
+        DeviceError for those that do not end in time."""
+        with self._lock:
+            if self._open is None and not self._given and not self._tasks.is_busy:
+                return
+            self._commit_open()
+            given = list(self._given)
+        self._tasks.wait()
+        for batch in given:
+            self.finish(batch)
+
     def is_idle(self) -> bool:
         """Whether everything given so far has ended."""
         with self._lock, self._bridge.pool():

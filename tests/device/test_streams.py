@@ -46,6 +46,22 @@ def test_callbacks_come_after_earlier_work(of: str, gpu, add_one) -> None:
     assert seen == [(stream, 0, "argument", [1] * 64)]
 
 
+def test_the_default_stream_and_others_wait_for_each_other(gpu, add_one) -> None:
+    """CUDA Programming Guide, "Default Stream": work on it comes after what other streams were given, and before what
+    they are given later. Copies without a stream are such work."""
+    first, second = gpu.stream(), gpu.stream()
+    x = gpu.to_device(np.zeros(64, np.int32))
+    add_one[2, 32, first](x)
+    assert x.copy_to_host().tolist() == [1] * 64
+    for stream in (first, 0, second, 0, first):
+        add_one[2, 32, stream](x)
+    assert x.copy_to_host().tolist() == [6] * 64
+    add_one[2, 32, second](x)
+    gpu.to_device(np.full(64, 10, np.int32), to=x)
+    add_one[2, 32, second](x)
+    assert x.copy_to_host().tolist() == [11] * 64
+
+
 def test_tasks_wait_for_their_streams(gpu, add_one) -> None:
     """Each task's stream ends on its own; the event loop runs on meanwhile."""
 

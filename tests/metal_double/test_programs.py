@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numba_metal
+from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.launch import session
 from tests.levels import opened_level
 from tests.metal_double import World
@@ -103,6 +104,30 @@ def test_event_orders_two_streams():
     second.synchronize()
     assert event.query()
     assert x.copy_to_host().tolist() == [2] * 64
+
+
+def test_the_default_stream_comes_after_host_functions_and_is_asked_by_them():
+    """A callback that copies from the default stream waits for all work but itself."""
+    stream = numba_metal.stream()
+    x, seen = numba_metal.to_device(np.zeros(64, np.int32)), []
+    add_one[1, 64, stream](x)
+    stream.add_callback(lambda *_: seen.append(x.copy_to_host().tolist()))
+    add_one[1, 64](x)
+    assert x.copy_to_host().tolist() == [2] * 64
+    assert seen == [[1] * 64]
+
+
+def test_a_failed_stream_does_not_hold_up_the_default_stream():
+    """Its fault is told once, to who waits first; the default stream's wait is one for all."""
+    stream = numba_metal.stream()
+    x, index = numba_metal.to_device(np.zeros(8, np.int32)), numba_metal.to_device(np.array([1 << 40], np.int64))
+    out = numba_metal.to_device(np.zeros(1, np.int32))
+    numba_metal.jit(read_at.py_func)[1, 1, stream](x, index, out)
+    add_one[1, 8](x)
+    with pytest.raises(DeviceError, match="read_at"):
+        x.copy_to_host()
+    assert x.copy_to_host().tolist() == [1] * 8
+    stream.synchronize()
 
 
 def test_index_error_tells_index_and_size():
