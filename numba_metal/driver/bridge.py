@@ -33,11 +33,14 @@ class Bridge:
         return max(taken, default=None)
 
     def find_devices(self) -> list[Any]:
-        """GPUs that can run our kernels: Metal 3 has the device pointers in argument structs that they rest on."""
+        """GPUs that can run our kernels: Apple's, from M1 on. They have SIMD-groups of 32, share the host's memory and,
+        with Metal 3, take device pointers in argument structs. GPUs of Intel Macs can have Metal 3, but not the rest.
+        """
         if self.newest_msl_version() is None:
             return []
+        families = self.metal.MTLGPUFamilyApple7, self.metal.MTLGPUFamilyMetal3
         devices = self.metal.MTLCopyAllDevices() or ()
-        return [device for device in devices if device.supportsFamily_(self.metal.MTLGPUFamilyMetal3)]
+        return [device for device in devices if all(map(device.supportsFamily_, families))]
 
 
 def import_bridge() -> Bridge | None:

@@ -206,7 +206,7 @@ def open_device(index: int) -> MetalDevice:
     if bridge is None or not 0 <= index < len(devices):
         raise DeviceError(
             f"there is no Metal device {index}: this machine has {len(devices)} "
-            "(needed are macOS 14, a GPU with Metal 3 and the package pyobjc-framework-Metal)"
+            "(needed are macOS 14, an Apple GPU, M1 or later, and the package pyobjc-framework-Metal)"
         )
     return MetalDevice(bridge, devices[index], index, timeout_s)
 

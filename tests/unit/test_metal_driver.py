@@ -39,7 +39,13 @@ def test_device_facts(metal_device):
 
 
 @pytest.mark.parametrize(
-    "world", [World(gpu_families=frozenset({"MTLGPUFamilyMac2"})), World(macos=(13, 6))], ids=["no Metal 3", "macOS 13"]
+    "world",
+    [
+        World(gpu_families=frozenset({"MTLGPUFamilyMac2"})),
+        World(gpu_families=frozenset({"MTLGPUFamilyMac2", "MTLGPUFamilyMetal3"})),
+        World(macos=(13, 6)),
+    ],
+    ids=["no Metal 3", "Intel Mac", "macOS 13"],
 )
 def test_machines_that_cannot_run_kernels_have_no_device(world):
     with installed(world):
