@@ -278,7 +278,7 @@ _FIXED = {
 
 #: Patterns of names and what writes the definition from their groups.
 _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
-    (r"(divide|remainder)_(\w+)", _divide),
+    (r"(divide|remainder)_(u?int|u?long)", _divide),
     (r"float_to_(\w+)", _float_to_int),
     (r"class_of_(\w+)", _class_of),
     (r"absolute_(\w+)", _absolute),
@@ -286,8 +286,8 @@ _FAMILIES: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"funnel_(left|right)_(\w+)", _funnel),
     (r"wraps_(add|sub|mul)_(\w+)", _wraps),
     (r"barrier_(count|and|or)", _voting_barrier),
-    (r"shuffle_(idx|up|down|xor)_(\w+)", _shuffle),
-    (r"match_(any|all)_(\w+)", _match),
+    (r"shuffle_(idx|up|down|xor)_(uint|ulong)", _shuffle),
+    (r"match_(any|all)_(uint|ulong)", _match),
     (r"load_([a-z]+)_(device|threadgroup|thread|constant)", _load_bytes),
     (r"store_([a-z]+)_(device|threadgroup|thread)", _store_bytes),
     (r"move_([a-z]+)_(device|threadgroup|thread)", _move),

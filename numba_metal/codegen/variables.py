@@ -104,9 +104,11 @@ def unique_name(hint: str, taken: Iterable[str]) -> str:
     if is_reserved(hint):
         hint += "_"
     name, number = hint, 2
-    while name in taken or is_reserved(name):
+    while name in taken:
         separator = "" if hint.endswith("_") else "_"
         name, number = f"{hint}{separator}{number}", number + 1
+        if is_reserved(name):
+            name += "_"
     return name
 
 

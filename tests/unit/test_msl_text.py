@@ -14,6 +14,8 @@ import pytest
 import numba_metal as gpu
 from numba_gpucore.base.errors import OptionError, UnsupportedKernelError
 from numba_metal import compile_msl
+from numba_metal.codegen.reserved_names import is_reserved
+from numba_metal.codegen.variables import unique_name
 from tests.msl import check_msl, compile_msl_library
 
 BY_HAND = Path(__file__).resolve().parent / "msl_by_hand"
@@ -167,6 +169,16 @@ def test_no_name_of_the_users_breaks_the_text():
         text = compile_msl(names[name], signature, msl_version=(3, 2))
         report = check_msl(text, (3, 2))
         assert report.ok, f"{report}\n{text}"
+
+
+def test_names_that_are_taken_twice_end():
+    """Numbers are put behind them, and what comes out may be a name of the emitter's again."""
+    taken = set()
+    for hint in 4 * ["remainder", "goto", "goto_2", "x", "divide_int", "M_PI_F", "a__b_"]:
+        name = unique_name(hint, taken)
+        assert name not in taken and not is_reserved(name)
+        taken.add(name)
+    assert {"remainder", "remainder_2", "goto_", "goto_2_", "x", "x_4", "divide_int_", "M_PI_F_", "a_b"} <= taken
 
 
 def two_fences(x):
