@@ -21,7 +21,7 @@ from numba_gpucore.selftest.run import CaseResult, run_cases
 DEFAULT_CASES = "numba_gpucore.selftest.kernels"
 _PACKAGES = ("numpy", "numba", "llvmlite", "pyobjc_framework_Metal", "cuda_bindings")
 _MSL_VERSION = late_pattern(r"-msl([\d.]+)$")
-#: What a reader should know of outcomes that are not "ok".
+#: Outcomes that end with status 1, and whose texts are shown.
 _FAILED = frozenset({"WRONG", "ERROR"})
 
 
