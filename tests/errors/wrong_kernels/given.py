@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 import numba_metal as gpu
 
@@ -53,3 +55,15 @@ def allocates(n):
 @gpu.jit(device=True)
 def adds_text(x):
     return x + "text"
+
+
+@intrinsic
+def stores_wide_member(typing_context):
+    """As where the lowering of a user's type does not convert to the types of its members."""
+
+    def lower(context, builder, signature, arguments):
+        value = context.make_complex(builder, types.complex64)
+        value.real = context.get_constant(types.int64, 0)
+        return value._getvalue()
+
+    return types.complex64(), lower

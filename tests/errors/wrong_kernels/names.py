@@ -51,6 +51,11 @@ def file_access(x):
 
 
 @wrong(F32)
+def stops_in_debugger(x):
+    breakpoint()
+
+
+@wrong(F32)
 def random_number(x):
     x[0] = random.random()
 

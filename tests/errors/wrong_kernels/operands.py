@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 import numba_metal as gpu
-from tests.errors.wrong_kernels.given import B8, C64, F32, I8, I32, M32, READ_ONLY, adds_text, wrong
+from tests.errors.wrong_kernels.given import B8, C64, F32, I8, I32, M32, READ_ONLY, adds_text, stores_wide_member, wrong
 
 # -- types
 
@@ -116,6 +116,11 @@ def too_many_indices(x):
 @wrong(F32)
 def shifts_float(x):
     x[0] = x[0] << 2
+
+
+@wrong(C64)
+def stores_another_type_of_member(x):
+    x[0] = stores_wide_member()
 
 
 @wrong(C64)
