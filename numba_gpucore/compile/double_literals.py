@@ -31,6 +31,8 @@ def find_double_literals(func_ir: Any, typemap: dict[str, types.Type]) -> tuple[
         return ()
     assignments = list(assignments_of(func_ir))
     literals = {s.target.name: text for s in assignments if (text := _literal_text(s.value)) is not None}
+    if not literals:
+        return ()
     found = (
         Fault(filename, s.loc.line, literals[name])
         for s in assignments

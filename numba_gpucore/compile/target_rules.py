@@ -51,18 +51,20 @@ def _float64_arguments(result: Any, request: CompileRequest) -> Iterator[Fault]:
 def find_rule_faults(func_ir: Any, typemap: dict[str, types.Type]) -> tuple[Fault, ...]:
     """What the active flags forbid in one typed function, each kind once a line; nothing for library functions."""
     filename = func_ir.loc.filename
-    if is_library_file(filename):
+    lacks_atomic64, narrows_float64 = active_flag("lacks_atomic64"), active_flag("narrows_float64")
+    lacks_float64 = not active_flag("has_float64")
+    if not (lacks_atomic64 or narrows_float64 or lacks_float64) or is_library_file(filename):
         return ()
     faults = []
     float64_lines: dict[int, dict[str, None]] = {}
     for statement in assignments_of(func_ir):
         line = statement.loc.line
-        if active_flag("lacks_atomic64") and _is_wide_atomic(statement.value, typemap):
+        if lacks_atomic64 and _is_wide_atomic(statement.value, typemap):
             faults.append(Fault(filename, line, "an atomic operation on 64-bit integers", "use 32-bit integers"))
-        if active_flag("narrows_float64") and _views_as_float64(statement.value, func_ir, typemap):
+        if narrows_float64 and _views_as_float64(statement.value, func_ir, typemap):
             what = "float64: a view of other numbers as float64, whose bits float64='float32' does not change"
             faults.append(Fault(filename, line, what))
-        is_float64 = not active_flag("has_float64") and has_float64(typemap[statement.target.name])
+        is_float64 = lacks_float64 and has_float64(typemap[statement.target.name])
         if is_float64 and not isinstance(statement.value, ir.Arg):
             float64_lines.setdefault(line, {}).update(_names_in(statement))
     for line, names in float64_lines.items():

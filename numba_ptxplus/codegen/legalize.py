@@ -108,12 +108,11 @@ def _needs_of_libdevice(job: Job) -> dict[str, str]:
 def _wrap_entry(module: llvm.ModuleRef, job: Job) -> str:
     """Give the entry's name to the kernel or exported function, whose definition is returned."""
     body = module.get_function(job.entry)
-    param_types = [str(argument.type) for argument in body.arguments]
-    result, _, _params = str(body.global_value_type).partition(" (")
+    result, _, params = str(body.global_value_type).removesuffix(")").partition(" (")
     body.name = inner_name(job.entry)
     if job.request.options.device:
-        return define_exported_function(job, result, param_types)
-    return define_kernel(job, param_types[1:])
+        return define_exported_function(job, result, [str(argument.type) for argument in body.arguments])
+    return define_kernel(job, params.split(", ")[1:])  # the context, then addresses and numbers
 
 
 def _make_internal(module: llvm.ModuleRef, job: Job) -> None:
