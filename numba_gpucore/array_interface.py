@@ -6,6 +6,7 @@ Source: the CUDA Array Interface, version 3 (numba.readthedocs.io, "CUDA Array I
 from __future__ import annotations
 
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -56,18 +57,29 @@ def read_interface(value: Any) -> ForeignView:
     """Decode `value.__cuda_array_interface__`, or such a dictionary itself. Raises ArgumentError."""
     description = value if isinstance(value, dict) else value.__cuda_array_interface__
     try:
-        shape = tuple(int(n) for n in description["shape"])
-        address, readonly = description["data"]
-        dtype = np.dtype(description["typestr"])
+        return _read_description(description)
     except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
         raise ArgumentError(f"malformed __cuda_array_interface__ {description!r}: {error!r}") from error
+
+
+def _read_description(description: Any) -> ForeignView:
+    """Raises KeyError, TypeError, ValueError where the description is not as the interface has it."""
+    shape = tuple(map(index, description["shape"]))
+    address, readonly = description["data"]
+    dtype = np.dtype(description["typestr"])
     if description.get("mask") is not None:
         raise MaskedArrayError("masked arrays cannot be passed through __cuda_array_interface__")
     if dtype.kind == "V" and description.get("descr"):
         dtype = np.lib.format.descr_to_dtype(description["descr"])
     strides = description.get("strides")
-    strides = contiguous_strides(shape, dtype.itemsize) if strides is None else tuple(int(n) for n in strides)
-    return ForeignView(int(address or 0), shape, strides, dtype, bool(readonly), description.get("stream"))
+    strides = contiguous_strides(shape, dtype.itemsize) if strides is None else tuple(map(index, strides))
+    if min(shape, default=0) < 0:
+        raise ValueError("extents cannot be negative")
+    if len(strides) != len(shape):
+        raise ValueError(f"{len(shape)} extents and {len(strides)} strides")
+    return ForeignView(index(address or 0), shape, strides, dtype, bool(readonly), description.get("stream"))
 
 
 class MaskedArrayError(ArgumentError, NotImplementedError):

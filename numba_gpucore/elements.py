@@ -30,10 +30,14 @@ def _plain_type(dtype: np.dtype) -> ScalarType:
         return ScalarType(f"{dtype.kind}{count}", dtype.itemsize)
     if dtype.name == BFLOAT16_NAME:
         return ScalarType(BFLOAT16_NAME, 2)
-    if dtype.itemsize > _MAX_NBYTES.get(dtype.kind, 0) or not dtype.isnative:
-        order = "" if dtype.isnative else ": its byte order is not this machine's"
+    reason = ""
+    if not dtype.isnative:
+        reason = ": its byte order is not this machine's"
+    elif dtype.kind in "mM" and np.datetime_data(dtype)[1] != 1:
+        reason = ": its unit of time is a multiple of another"
+    if reason or dtype.itemsize > _MAX_NBYTES.get(dtype.kind, -1):
         raise ArgumentError(
-            f"NumPy dtype {dtype!s} cannot be used in a kernel{order}; use bool, integers or floats of up to 64 bits, "
+            f"NumPy dtype {dtype!s} cannot be used in a kernel{reason}; use bool, integers or floats of up to 64 bits, "
             "complex64, complex128, datetime64, timedelta64, fixed-size strings, or records of these"
         )
     return ScalarType(dtype.name, dtype.itemsize)

@@ -16,6 +16,9 @@ from numba_gpucore.base.records import dataclass
 T = TypeVar("T", bound="KernelOptions")
 #: What can be done about float64 where a program should not have it.
 FLOAT64_CHOICES = ("error", "float32")
+#: None stays None: somebody else decides.
+_SWITCHES_WITH_NONE = ("boundscheck", "cache")
+_SWITCHES = ("device", "fastmath", "debug", "lineinfo", "weak_literals", *_SWITCHES_WITH_NONE)
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,10 @@ def _normalise(name: str, value: Any) -> Any:
         return _check_launch_bounds(tuple(value) if isinstance(value, (tuple, list)) else (value,))
     if name == "max_registers" and value is not None and not _is_count(value):
         raise OptionValueError(f"max_registers must be a whole number from 1 on, not {value!r}")
-    if name in ("boundscheck", "cache"):
-        return None if value is None else bool(value)
-    if name in ("device", "fastmath", "debug", "lineinfo", "weak_literals"):
-        return bool(value)
+    if name in _SWITCHES:
+        if value not in (True, False, None):
+            raise OptionError(f"{name} must be True or False, not {value!r}")
+        return None if value is None and name in _SWITCHES_WITH_NONE else bool(value)
     return value
 
 

@@ -96,10 +96,10 @@ class ContextCallConv(MinimalCallConv):
             )
         self._throw(builder, self._make_site(exc, tuple(arguments), loc), numbers)
 
-    def return_bounds_error(self, builder, index, axis, size):
+    def return_bounds_error(self, builder, index, axis, size, is_signed):
         """Throw IndexError for `index` (before wraparound), both i64 values; `axis` an int or an integer value."""
-        hole = Hole("int")
-        site = self._make_site(IndexError, (hole, hole, hole), None, is_bounds_check=True)
+        holes = (Hole("int" if is_signed else "uint"), Hole("int"), Hole("int"))
+        site = self._make_site(IndexError, holes, None, is_bounds_check=True)
         axis_value = I64(axis) if isinstance(axis, int) else to_i64(builder, axis, signed=True)
         numbers = [to_i64(builder, index, signed=True), axis_value, to_i64(builder, size, signed=True)]
         self._throw(builder, site, numbers)

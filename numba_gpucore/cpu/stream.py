@@ -40,6 +40,8 @@ class CpuQueue:
                 self._last = self._executor.submit(self._run, function)
             except RuntimeError:
                 # Python is ending: its threads have done their work and take no more, but handlers of atexit still run.
+                # Or the system starts no thread: then the executor, which has taken the work, must not do it later.
+                self._executor = None
                 self._run(function)
 
     def _run(self, function: Callable[[], Any]) -> None:

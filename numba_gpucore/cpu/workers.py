@@ -60,20 +60,22 @@ class Team:
 
 
 class WorkerPool:
-    """`num_threads` - 1 helpers, started when first needed and again in a forked child, which has none."""
+    """`num_threads` - 1 helpers, started when first needed and again in a forked child, which has none; fewer where the
+    system starts no more threads."""
 
     def __init__(self, num_threads: int):
         self.num_threads = num_threads
+        self._helpers = 0
         self._lock = threading.Lock()
         self._tickets: SimpleQueue[Team]
         self._process = 0
         self.scratches = ScratchPool()
 
     def share(self, team: Team, helpers: int) -> None:
-        """Ask `helpers` threads to join."""
+        """Ask `helpers` threads to join, or as many as there are."""
         if self._process != os.getpid():
             self._start()
-        for _ in range(helpers):
+        for _ in range(min(helpers, self._helpers)):
             self._tickets.put(team)
 
     def _start(self) -> None:
@@ -83,10 +85,19 @@ class WorkerPool:
             if self._process == os.getpid():
                 return
             self._tickets = SimpleQueue()
-            for i in range(self.num_threads - 1):
-                threading.Thread(
-                    target=_serve, args=(self._tickets, self.scratches), name=f"gpu-worker-{i}", daemon=True
-                ).start()
+            self._helpers = 0
+            while self._helpers < self.num_threads - 1:
+                helper = threading.Thread(
+                    target=_serve,
+                    args=(self._tickets, self.scratches),
+                    name=f"gpu-worker-{self._helpers}",
+                    daemon=True,
+                )
+                try:
+                    helper.start()
+                except RuntimeError:  # a limit of the system's, or the interpreter is ending
+                    break
+                self._helpers += 1
             self._process = os.getpid()
 
 

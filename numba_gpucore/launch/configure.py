@@ -13,6 +13,8 @@ from numba_gpucore.launch.streams import Stream, check_stream
 _AXES = "xyz"
 #: What to do about an extent that is too large.
 _SMALLER = {"grid": "let each thread do several items", "block": "use smaller blocks and more of them"}
+#: What can be iterated over and is no sequence of extents: bytes are integers, sets have no order.
+_NO_SEQUENCES = (str, bytes, bytearray, set, frozenset, dict)
 SYNTAX = "kernel[grid, block](…), kernel[grid, block, stream, dynamic_shared_nbytes](…) or kernel.forall(n)(…)"
 
 #: Grid, block, and dynamic shared memory in bytes.
@@ -35,7 +37,8 @@ def parse_configuration(item: Any) -> tuple[Shape, Stream | None]:
 def to_dim3(value: Any, name: str) -> Dim3:
     """One to three integers as three, the missing ones 1. Raises LaunchError, ArgumentError."""
     # NumPy's arrays without axes have `__iter__` too, which fails.
-    items = list(value) if hasattr(value, "__iter__") and getattr(value, "ndim", None) != 0 else [value]
+    is_sequence = hasattr(value, "__iter__") and getattr(value, "ndim", None) != 0
+    items = list(value) if is_sequence and not isinstance(value, _NO_SEQUENCES) else [value]
     if not 1 <= len(items) <= 3:
         raise LaunchError(f"{name} must be a sequence of 1, 2 or 3 integers, got {items}")
     try:

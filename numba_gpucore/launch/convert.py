@@ -131,7 +131,10 @@ def number_converter(type_: ScalarType) -> Callable[[Any], Any]:
         wrap_from = end if dtype.kind == "u" else end // 2
 
         def to_int(value: Any) -> int:
-            number = int(value.real) if isinstance(value, (complex, np.complexfloating)) else int(value)
+            try:
+                number = int(value.real) if isinstance(value, (complex, np.complexfloating)) else int(value)
+            except (ValueError, OverflowError):  # NaN and infinities
+                number = end
             if number != value or not low <= number < end:
                 raise ArgumentError(f"{value!r} cannot be passed as {type_}: it must be a whole number of {bits} bits")
             # Masks are written as 0xFFFFFFFF and as -1, whatever the sign of the type: the bits are what counts.

@@ -146,7 +146,7 @@ class Kernel(KernelReports):
         try:
             entry.run(config, stream, args)
         except ArgumentError as error:
-            raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from error
+            raise ArgumentError(f"kernel '{self.py_func.__name__}': {error}") from None
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
         """One argument for each parameter, defaults filled in; `*args` is a tuple. Raises ArgumentError where a call of

@@ -95,6 +95,8 @@ def arg_type_of(value: Any) -> ArgType:
         return element_type(value.dtype)
     if isinstance(value, int):
         return _int_type(value)
+    if isinstance(value, (float, complex)):
+        return _PYTHON_SCALARS[float if isinstance(value, float) else complex]
     if isinstance(value, tuple):
         return _tuple_type(value, cls)
     if is_foreign_array(value):
@@ -115,7 +117,9 @@ def _int_type(value: int) -> ScalarType:
         return INT64
     if 0 <= value < _END_UINT64:
         return UINT64
-    raise ArgumentError(f"the integer {value} fits neither int64 nor uint64, and kernels have no larger integers")
+    # Python refuses to write thousands of digits.
+    what = f"the integer {value}" if value.bit_length() < 512 else f"an integer of {value.bit_length()} bits"
+    raise ArgumentError(f"{what} fits neither int64 nor uint64, and kernels have no larger integers")
 
 
 def _array_type(array: np.ndarray) -> ArrayType:
@@ -148,7 +152,10 @@ def _tuple_type(value: tuple[Any, ...], cls: type) -> ArgType:
 
 
 def _enum_type(cls: type[enum.Enum]) -> EnumType:
-    types = {arg_type_of(member.value) for member in cls}
+    try:
+        types = {arg_type_of(member.value) for member in cls}
+    except ArgumentError as error:
+        raise ArgumentError(f"enum {_class_name(cls)}: {error}") from None
     (dtype, *others) = types
     if others or not isinstance(dtype, (ScalarType, TupleType)):
         names = ", ".join(sorted(map(str, types)))

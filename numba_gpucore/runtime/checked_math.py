@@ -57,6 +57,16 @@ def _checked_pair(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+_natural_log = _checked_at_poles(math.log)
+
+
+@_in_place_of(math.log)
+def _checked_log(x, base=None):
+    if base is None:
+        return _natural_log(x)
+    return _natural_log(x) / _natural_log(base)
+
+
 @_in_place_of(math.pow)
 def _checked_pow(x, y):
     result = math.pow(x, y)
@@ -67,11 +77,12 @@ def _checked_pow(x, y):
 
 
 _ANYWHERE = (math.sqrt, math.sin, math.cos, math.tan, math.asin, math.acos, math.acosh)
-_WITH_POLES = (math.log, math.log2, math.log10, math.log1p, math.atanh, math.gamma, math.lgamma)
+_WITH_POLES = (math.log2, math.log10, math.log1p, math.atanh, math.gamma, math.lgamma)
 CHECKED = MappingProxyType(
     {
         **{function: _checked(function) for function in _ANYWHERE},
         **{function: _checked_at_poles(function) for function in _WITH_POLES},
+        math.log: _checked_log,
         math.fmod: _checked_pair(math.fmod),
         math.pow: _checked_pow,
     }

@@ -115,8 +115,62 @@ def after_loop(x, n):
     x[0] = total
 
 
+def item(x, i):
+    x[0, 0] = x[1, i]
+
+
+def row(x, i):
+    x[i][0] = 1
+
+
+def stepped_slice(x, i):
+    x[i, ::2] = 1
+
+
+def view_of_stepped_slice(x, i):
+    x[0, 0] = x[1, ::2][i]
+
+
+def new_axis(x, i):
+    x[None, i, ...] = 1
+
+
+def flat_item(x, i):
+    x.flat[i] = 1
+
+
+def tuple_item_from_start(x, i):
+    x[0, 0] = (1, 2, 3)[i]
+
+
+def atomic_item(x, i):
+    gpu.atomic.add(x, (1, i), 1)
+
+
+def field_item(records, i):
+    records[1].position[i] = 1
+
+
+def local_item(x, i):
+    a = gpu.local.array(3, np.float32)
+    a[i] = x[0, 0]
+    x[0, 0] = a[0]
+
+
+#: Integers that would be negative with a sign.
+HUGE, LARGEST = np.uint64(2**63 + 5), np.uint64(2**64 - 1)
 #: Kernel, arguments, (index, axis, size).
 BOUNDS = [
+    (item, (zeros(2, 3), HUGE), (2**63 + 5, 1, 3)),
+    (row, (zeros(2, 3), LARGEST), (2**64 - 1, 0, 2)),
+    (stepped_slice, (zeros(2, 3), HUGE), (2**63 + 5, 0, 2)),
+    (view_of_stepped_slice, (zeros(2, 3), LARGEST), (2**64 - 1, 0, 2)),
+    (new_axis, (zeros(2, 3), HUGE), (2**63 + 5, 0, 2)),
+    (flat_item, (zeros(2, 3), LARGEST), (2**64 - 1, 0, 6)),
+    (tuple_item_from_start, (zeros(2, 3), LARGEST), (2**64 - 1, 0, 3)),
+    (atomic_item, (zeros(2, 3, dtype=np.int32), LARGEST), (2**64 - 1, 1, 3)),
+    (field_item, (zeros(2, dtype=PARTICLE), HUGE), (2**63 + 5, 0, 3)),
+    (local_item, (zeros(2, 3), HUGE), (2**63 + 5, 0, 3)),
     (read_past_end, (zeros(8), zeros(8)), (8, 0, 8)),
     (write_second_axis, (zeros(2, 4),), (4, 1, 4)),
     (first_of_three_axes, (zeros(2, 3, 4),), (3, 1, 3)),

@@ -165,11 +165,36 @@ def test_domain_errors_follow_the_error_model(checked_jit):
     assert out[0] == math.inf
 
 
+def logarithm(x, out):
+    out[0] = math.log(x[0], x[1])
+
+
+@pytest.mark.parametrize("options", [{}, {"debug": True, "opt": False}], ids=["numpy", "python"])
+def test_logarithm_to_a_base(options, checked_jit):
+    kernel, out = checked_jit(logarithm, **options), zeros(1)
+    for x, base in [(8, 2), (0.25, 3), (1, 7), (9, 0.5)]:
+        kernel[1, 1](np.array([x, base], np.float32), out)
+        np.testing.assert_allclose(out[0], math.log(x, base), rtol=1e-6)
+
+
+@pytest.mark.parametrize("outside", [(8, 0), (-8, 2), (8, 1)])
+def test_logarithm_outside_of_its_domain(outside, checked_jit):
+    """As Python's, which divides two natural logarithms; numpy's error model gives the quotient."""
+    with pytest.raises((ValueError, ZeroDivisionError)) as wanted:
+        math.log(*outside)
+    with pytest.raises(wanted.type, match=r"kernel 'logarithm' \(test_exceptions.py:"):
+        checked_jit(logarithm, debug=True, opt=False)[1, 1](np.array(outside, np.float32), zeros(1))
+    out = zeros(1)
+    checked_jit(logarithm)[1, 1](np.array(outside, np.float32), out)
+    with np.errstate(all="ignore"):
+        np.testing.assert_equal(out[0], np.divide(*np.log(np.float32(outside))))
+
+
 def test_a_wrong_call_of_math_is_told_by_the_users_name(checked_jit):
     def kernel(x, out):
-        out[0] = math.log(x[0], 2.0)
+        out[0] = math.sqrt(x[0], 2.0)
 
-    with pytest.raises(UnsupportedKernelError, match="'log' does not take"):
+    with pytest.raises(UnsupportedKernelError, match="'sqrt' does not take"):
         checked_jit(kernel, debug=True, opt=False)[1, 1](zeros(1), zeros(1))
 
 

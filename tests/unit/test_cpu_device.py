@@ -230,6 +230,39 @@ def test_workers_and_streams_start_again_in_a_forked_child() -> None:
     pytest.fail("the forked child hung")
 
 
+@pytest.mark.parametrize("startable", [0, 1])
+def test_launches_do_with_the_threads_that_the_system_starts(startable: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, started = threading.Thread.start, []
+
+    def start_some(thread: threading.Thread) -> None:
+        if len(started) == startable:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    own = CpuDevice(0, 4)
+    program = own.load(compile_ir(ADD, ADD_TYPES).artifact)
+    out = np.zeros(100_000, np.int32)
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    for _ in range(3):
+        launch(program, 1000, 100, out, 1, 50, on=own)
+    assert (out == 150).all()
+    assert len(started) == startable
+
+
+def test_work_of_a_stream_whose_thread_cannot_be_started_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    queue, runs = CpuDevice(0, 1).open_queue(), []
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        queue.call(lambda: runs.append("first"))
+    queue.call(lambda: runs.append("second"))
+    queue.synchronize()
+    assert runs == ["first", "second"]
+
+
 def test_mailbox_is_empty_until_a_thread_throws() -> None:
     own = CpuDevice(0, 1)
     assert own.take_mailbox() == bytes(MAILBOX_NBYTES)

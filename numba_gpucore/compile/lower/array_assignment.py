@@ -10,6 +10,7 @@ import operator
 
 from llvmlite import ir
 
+from numba_gpucore.compile.lower.indexing import is_basic, place_index, unpack_index
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import arrayobj, cgutils, errors, types
 
@@ -42,19 +43,11 @@ def view_of_array(context, builder, type_: types.Array, array) -> View:
 
 def view_of_index(context, builder, type_: types.Array, array, index_type, index) -> View:
     """The part of an array that integers, slices and `...` name. Raises TypingError for arrays as indices."""
-    is_tuple = isinstance(index_type, types.BaseTuple)
-    index_types = index_type.types if is_tuple else (index_type,)
-    indices = cgutils.unpack_tuple(builder, index, len(index_type)) if is_tuple else (index,)
+    index_types, indices = unpack_index(context, builder, index_type, index)
+    if not is_basic(index_types):
+        raise errors.TypingError(f"a kernel cannot assign an array to items picked by {index_type}; use a loop")
     structure = context.make_array(type_)(context, builder, array)
-    index_types, indices = arrayobj.normalize_indices(context, builder, index_types, indices)
-    try:
-        data, extents, strides = arrayobj.basic_indexing(
-            context, builder, type_, structure, index_types, indices, boundscheck=context.enable_boundscheck
-        )
-    except NotImplementedError:
-        raise errors.TypingError(
-            f"a kernel cannot assign an array to items picked by {index_type}; use a loop"
-        ) from None
+    data, extents, strides = place_index(context, builder, type_, structure, index_types, indices)
     return View(type_, data, extents, strides)
 
 

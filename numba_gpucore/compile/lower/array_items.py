@@ -12,6 +12,7 @@ import operator
 
 from llvmlite import ir
 
+from numba_gpucore.compile.lower.indexing import is_basic, place_index, unpack_index
 from numba_gpucore.compile.lower.registry import lower, replace, replace_attribute
 from numba_gpucore.compile.numba_api import arrayobj, cgutils, types
 
@@ -56,61 +57,21 @@ def make_array_value(context, builder, type_: types.Array, data, extents, stride
     return array
 
 
-def _is_plain(index_type: types.Type) -> bool:
-    is_slice = isinstance(index_type, types.SliceType) and not index_type.has_step
-    return is_slice or isinstance(index_type, types.Integer)
-
-
-def _place(context, builder, type_: types.Array, fields: ArrayFields, index_types, indices):
-    """The address, extents and strides of the part that indices name."""
-    if not all(map(_is_plain, index_types)):
-        return arrayobj.basic_indexing(
-            context, builder, type_, fields, index_types, indices, boundscheck=context.enable_boundscheck
-        )
-    all_extents = cgutils.unpack_tuple(builder, fields.shape, type_.ndim)
-    all_strides = cgutils.unpack_tuple(builder, fields.strides, type_.ndim)
-    starts, extents, strides = [], [], []
-    for axis, (index_type, index) in enumerate(zip(index_types, indices, strict=True)):
-        if isinstance(index_type, types.Integer):
-            start = arrayobj.fix_integer_index(context, builder, index_type, index, all_extents[axis])
-            if context.enable_boundscheck:
-                cgutils.do_boundscheck(context, builder, start, all_extents[axis], axis)
-        else:
-            start, stop = (_clamp(builder, builder.extract_value(index, i), all_extents[axis]) for i in (0, 1))
-            length = builder.sub(stop, start)
-            is_empty = builder.icmp_signed("<=", length, I64(0))
-            extents.append(builder.select(is_empty, I64(0), length))
-            strides.append(all_strides[axis])
-        starts.append(start)
-    data = cgutils.get_item_pointer2(context, builder, fields.data, all_extents, all_strides, type_.layout, starts)
-    rest = len(starts)
-    return data, [*extents, *all_extents[rest:]], [*strides, *all_strides[rest:]]
-
-
-def _clamp(builder, bound, extent):
-    """A bound of a slice whose step is 1, as PySlice_AdjustIndices makes it: counted from the end, then inside."""
-    bound = arrayobj.slicing.fix_index(builder, bound, extent)
-    bound = builder.select(builder.icmp_signed("<", bound, I64(0)), I64(0), bound)
-    return builder.select(builder.icmp_signed(">=", bound, extent), extent, bound)
-
-
-def _unpack_index(context, builder, index_type, index):
-    """Types and values of the indices of all axes, without arrays of one integer."""
-    is_tuple = isinstance(index_type, types.BaseTuple)
-    index_types = index_type.types if is_tuple else (index_type,)
-    indices = cgutils.unpack_tuple(builder, index, len(index_types)) if is_tuple else (index,)
-    return arrayobj.normalize_indices(context, builder, index_types, indices)
+def _fields(context, builder, type_: types.Array, array):
+    if is_record_of_fields(type_):
+        return ArrayFields(context, builder, type_, array)
+    return context.make_array(type_)(context, builder, array)
 
 
 def lower_getitem(context, builder, sig, args):
     type_, index_type = sig.args
-    index_types, indices = _unpack_index(context, builder, index_type, args[1])
-    if not is_record_of_fields(type_) or any(isinstance(t, types.Array) for t in index_types):
+    index_types, indices = unpack_index(context, builder, index_type, args[1])
+    if not is_basic(index_types):
         is_tuple = isinstance(index_type, types.BaseTuple)
         original = arrayobj.getitem_array_tuple if is_tuple else arrayobj.getitem_arraynd_intp
         return original(context, builder, sig, args)
-    fields = ArrayFields(context, builder, type_, args[0])
-    data, extents, strides = _place(context, builder, type_, fields, index_types, indices)
+    fields = _fields(context, builder, type_, args[0])
+    data, extents, strides = place_index(context, builder, type_, fields, index_types, indices)
     if not isinstance(sig.return_type, types.Buffer):
         return arrayobj.load_item(context, builder, type_, data)
     return make_array_value(
@@ -125,14 +86,16 @@ for _index in (types.Integer, types.SliceType, types.EllipsisType, types.BaseTup
 @lower(operator.setitem, types.Array, types.Any, types.Any)
 def lower_setitem(context, builder, sig, args):
     type_, index_type, value_type = sig.args
-    index_types, indices = _unpack_index(context, builder, index_type, args[1])
-    names_item = len(index_types) == type_.ndim and all(isinstance(t, types.Integer) for t in index_types)
-    if not names_item or not is_record_of_fields(type_):
+    index_types, indices = unpack_index(context, builder, index_type, args[1])
+    if not is_basic(index_types) or isinstance(value_type, types.Sequence):
         return arrayobj.setitem_array(context, builder, sig, args)
-    fields = ArrayFields(context, builder, type_, args[0])
-    data, _extents, _strides = _place(context, builder, type_, fields, index_types, indices)
+    fields = _fields(context, builder, type_, args[0])
+    data, extents, strides = place_index(context, builder, type_, fields, index_types, indices)
     value = context.cast(builder, args[2], value_type, type_.dtype)
-    arrayobj.store_item(context, builder, type_, value, data)
+    with cgutils.loop_nest(builder, extents, I64) as positions:
+        for position, stride in zip(positions, strides, strict=True):
+            data = cgutils.pointer_add(builder, data, builder.mul(position, stride))
+        arrayobj.store_item(context, builder, type_, value, data)
     return context.get_dummy_value()
 
 

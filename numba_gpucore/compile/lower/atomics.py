@@ -12,8 +12,9 @@ from numba_gpucore import language
 from numba_gpucore.compile.intrinsics import NARROW_BFLOAT, WIDEN_BFLOAT
 from numba_gpucore.compile.llvm_calls import call_intrinsic
 from numba_gpucore.compile.lower.float_math import layout_of
+from numba_gpucore.compile.lower.indexing import place_index, unpack_index
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import cgutils, types
+from numba_gpucore.compile.numba_api import types
 from numba_gpucore.compile.typing.bfloat16 import BFloat16
 
 ORDERING = "monotonic"
@@ -39,14 +40,12 @@ FLOAT_EXTREMES = {language.atomic.max: "<", language.atomic.min: ">"}
 
 def item_pointer(context, builder, array_type, array, index_type, index):
     """Address of the item, after wraparound of negative indices and, where asked for, a bounds check."""
-    is_tuple = isinstance(index_type, types.BaseTuple)
-    parts = cgutils.unpack_tuple(builder, index) if is_tuple else [index]
-    part_types = index_type.types if is_tuple else [index_type]
-    indices = [context.cast(builder, part, type_, types.intp) for part, type_ in zip(parts, part_types, strict=True)]
+    # Floats are taken too, see typing.atomics.
+    types_, values = unpack_index(context, builder, index_type, index)
+    index_types = [type_ if isinstance(type_, types.Integer) else types.intp for type_ in types_]
+    indices = [context.cast(builder, *pair) for pair in zip(values, types_, index_types, strict=True)]
     structure = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(
-        context, builder, array_type, structure, indices, wraparound=True, boundscheck=context.enable_boundscheck
-    )
+    return place_index(context, builder, array_type, structure, index_types, indices)[0]
 
 
 def _operation(function, type_: types.Type) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 
+from numba_gpucore.compile.bounds import index_from_start
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import arrayobj, cgutils, types
+from numba_gpucore.compile.numba_api import arrayobj, types
 
 # More specific than Numba's own, which take any integer.
 _INDICES = tuple(sorted({*types.signed_domain, *types.unsigned_domain}, key=str))
@@ -16,13 +17,7 @@ def _checked_index(context, builder, sig, args):
     flat_type, index_type = sig.args[:2]
     flat = arrayobj.make_array_flat_cls(flat_type)(context, builder, value=args[0])
     array = context.make_array(flat_type.array_type)(context, builder, value=flat.array)
-    index = context.cast(builder, args[1], index_type, types.intp)
-    if index_type.signed:
-        is_negative = builder.icmp_signed("<", index, index.type(0))
-        index = builder.select(is_negative, builder.add(index, array.nitems), index)
-    if context.enable_boundscheck:
-        cgutils.do_boundscheck(context, builder, index, array.nitems, 0)
-    return index
+    return index_from_start(context, builder, index_type, args[1], array.nitems, 0)
 
 
 def _lower_getitem(context, builder, sig, args):

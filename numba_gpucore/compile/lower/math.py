@@ -95,6 +95,16 @@ for _function, (_test, _of_integers) in PREDICATES.items():
     _lower_predicate(_function, _test, _of_integers)
 
 
+@lower(math.log, types.Number, types.Number)
+def lower_log_to_base(context, builder, sig, args):
+    """As CPython computes it (Modules/mathmodule.c, math_log)."""
+    x, base = (
+        float_math.call_real(builder, "log", context.cast(builder, value, type_, sig.return_type))
+        for value, type_ in zip(args, sig.args, strict=True)
+    )
+    return builder.fdiv(x, base)
+
+
 @lower(math.modf, types.Float)
 def lower_modf(_context, builder, _sig, args):
     return cgutils.pack_array(builder, float_math.modf(builder, *args))

@@ -28,7 +28,7 @@ def check_tuple_index(lowerer, signature, index):
     count = wide.type(len(tuple_type))
     if index_type.signed:
         wide = builder.select(builder.icmp_signed("<", wide, wide.type(0)), builder.add(wide, count), wide)
-    check_bounds(context, builder, wide, count, 0)
+    check_bounds(context, builder, wide, count, 0, index_type.signed)
     return context.cast(builder, wide, types.intp, index_type)
 
 

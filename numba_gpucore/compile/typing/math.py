@@ -19,6 +19,7 @@ def _cases(arity: int, result=None):
 
 declare_cases(math.fmod, *_cases(2))
 declare_cases(math.remainder, *_cases(2))
+declare_cases(math.log, *_cases(2))  # with a base
 declare_cases(math.modf, *[templates.signature(types.UniTuple(t, 2), t) for t in FLOATS])
 for _name, _arity in (("cbrt", 1), ("fma", 3)):  # Python 3.11, 3.13
     if hasattr(math, _name):

@@ -57,6 +57,9 @@ def test_configurations(host: FakeDevice, item: Any, shape: Any) -> None:
     [
         (((1, 2, 3, 4), 5), LaunchError, r"griddim must be a sequence of 1, 2 or 3 integers, got \[1, 2, 3, 4\]"),
         ((1, (1, 2, 3, 4)), LaunchError, r"blockdim must be a sequence of 1, 2 or 3 integers, got \[1, 2, 3, 4\]"),
+        ((b"\x02", 3), ArgumentError, r"griddim must be a sequence of integers, got \[b'\\x02'\]"),
+        (({2, 3}, 3), ArgumentError, r"griddim must be a sequence of integers, got \[\{2, 3\}\]"),
+        ((2, {1: 2}), ArgumentError, r"blockdim must be a sequence of integers, got \[\{1: 2\}\]"),
         ((2.0, 3), ArgumentError, r"griddim must be a sequence of integers, got \[2\.0\]"),
         ((2, (3, "x")), ArgumentError, r"blockdim must be a sequence of integers, got \[3, 'x'\]"),
         (5, LaunchError, r"a launch configuration has 2 to 4 items, got 1"),

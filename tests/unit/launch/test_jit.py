@@ -84,6 +84,9 @@ def test_unknown_options_are_listed_with_the_known_ones() -> None:
         ({"launch_bounds": (64, 2.0)}, r"launch_bounds must be whole numbers from 1 on, not 64, 2\.0"),
         ({"launch_bounds": (1, 2, 3, 4)}, "Got 4 launch bounds: "),
         ({"opt": "fast"}, "opt must be True, False or 0 to 3, not 'fast'"),
+        ({"debug": "no"}, "debug must be True or False, not 'no'"),
+        ({"fastmath": {"contract"}}, "fastmath must be True or False, not {'contract'}"),
+        ({"cache": "folder"}, "cache must be True or False, not 'folder'"),
         ({"inline": "sometimes"}, "inline must be 'never' or 'always', not 'sometimes'"),
     ],
 )

@@ -296,6 +296,8 @@ def test_large_float_becomes_infinite(host: FakeDevice) -> None:
         (300, "int8", r"300 cannot be passed as int8: it must be a whole number of 8 bits"),
         (-129, "uint8", r"-129 cannot be passed as uint8"),
         (1.5, "int64", r"1\.5 cannot be passed as int64"),
+        (float("nan"), "int32", r"nan cannot be passed as int32: it must be a whole number of 32 bits"),
+        (np.float32("inf"), "uint8", r"inf\)? cannot be passed as uint8"),
         (1j, "float32", r"the complex number 1j cannot be passed as float32"),
         (2 + 1j, "int32", r"\(2\+1j\) cannot be passed as int32"),
     ],

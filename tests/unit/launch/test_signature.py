@@ -165,6 +165,36 @@ def test_masked_foreign_array_is_refused() -> None:
     assert isinstance(caught.value, NotImplementedError)  # as numba.cuda
 
 
+class Label(enum.Enum):
+    A = "a"
+
+
+class Metres(float):
+    pass
+
+
+def test_subclasses_of_numbers_are_numbers() -> None:
+    assert arg_type_of(Metres(2)) == arg_type_of(2.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shape": (-4,)},
+        {"shape": (4.0,)},
+        {"strides": (4, 4)},
+        {"strides": "x"},
+        {"data": (1.5, False)},
+        {"data": 3},
+        {"typestr": "<zz"},
+    ],
+    ids=str,
+)
+def test_malformed_interfaces_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ArgumentError, match="malformed __cuda_array_interface__"):
+        arg_type_of(Foreign(np.zeros(4, np.float32), **changes))
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -172,6 +202,10 @@ def test_masked_foreign_array_is_refused() -> None:
         ("text", r"a value of type str cannot be passed"),
         (object(), r"a value of type object cannot be passed"),
         (2**64, r"the integer 18446744073709551616 fits neither int64 nor uint64"),
+        pytest.param(10**5000, r"an integer of 16610 bits fits neither int64 nor uint64", id="large"),
+        (Label.A, r"enum .*Label: a value of type str cannot be passed"),
+        (np.zeros(2, "m8[25us]"), r"dtype timedelta64\[25us\] cannot be used in a kernel: its unit of time is a mult"),
+        (np.zeros(2, "V0"), r"dtype \|V0 cannot be used in a kernel"),
         ((1, {}), r"item '1': a value of type dict"),
         (Point(1, []), r"item 'y': a value of type list"),
         (np.zeros(2, ">f4"), r"dtype >f4 cannot be used in a kernel: its byte order"),
