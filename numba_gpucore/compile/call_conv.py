@@ -49,7 +49,7 @@ class ContextCallConv(MinimalCallConv):
         builder.store(cgutils.get_null_value(return_type), slot)
         packed = self._get_arg_packer(argtys).as_arguments(builder, args)
         self.context.active_code_library.add_call(builder.function.name, callee.name)
-        if getattr(builder, _IN_TRY_BLOCK, None):
+        if is_in_try(builder):
             callee = cgutils.get_or_insert_function(builder.module, callee.function_type, callee.name + QUIET)
         code = builder.call(callee, [slot, builder.function.args[1], *packed])
         status = self._get_return_status(builder, code)
@@ -155,13 +155,20 @@ class ContextCallConv(MinimalCallConv):
         self.set_static_user_exc(builder, exc)
 
     def return_status_propagate(self, builder, status):
-        if not hasattr(builder, _TRY_STATE_ATTRIBUTE):
+        if is_in_try(builder):
+            self.set_static_user_exc(builder, None)
+        else:
             super().return_status_propagate(builder, status)
-            return
-        in_try = self.check_try_status(builder).in_try
-        builder.store(builder.or_(builder.load(self._try_state(builder)[1]), in_try), self._try_state(builder)[1])
-        with builder.if_then(builder.not_(in_try)):
-            super().return_status_propagate(builder, status)
+
+
+def is_in_try(builder) -> bool:
+    """True while a block is lowered whose exceptions a handler catches."""
+    return getattr(builder, _IN_TRY_BLOCK, None) is not None
+
+
+def leave_try(builder) -> None:
+    """Lower the rest of the block as one whose exceptions nothing catches."""
+    setattr(builder, _IN_TRY_BLOCK, None)
 
 
 def _constant_part(value: Any) -> MessagePart:

@@ -52,6 +52,7 @@ from numba.core.typed_passes import (
 from numba.core.typing import enumdecl, mathdecl, npydecl, templates
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, make_concrete_template
 from numba.core.typing.templates import Registry as TypingRegistry
+from numba.core.unsafe import eh
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.np import numpy_support, ufunc_db
 
@@ -93,6 +94,7 @@ __all__ = [
     "consts",
     "datamodel",
     "debuginfo",
+    "eh",
     "entrypoints",
     "enumdecl",
     "errors",

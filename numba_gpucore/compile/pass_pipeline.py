@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 
 from numba_gpucore.base.site import Frame
+from numba_gpucore.compile.call_conv import is_in_try, leave_try
 from numba_gpucore.compile.double_literals import find_double_literals
 from numba_gpucore.compile.infer_types import InferTypes
 from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
@@ -28,6 +29,7 @@ from numba_gpucore.compile.numba_api import (
     typing,
 )
 from numba_gpucore.compile.passes.check_domains import CheckDomains
+from numba_gpucore.compile.passes.leave_handlers import LeaveHandlers, only_raises_again
 from numba_gpucore.compile.passes.rewrite_texts import RewriteTexts
 from numba_gpucore.compile.sources import modules_taking_part
 from numba_gpucore.compile.target_rules import find_rule_faults
@@ -35,6 +37,11 @@ from numba_gpucore.compile.target_rules import find_rule_faults
 
 class DeviceLower(lowering.Lower):
     """Lowering that tells the library which line it is at, since Numba gives many throws no location."""
+
+    def pre_block(self, block):
+        super().pre_block(block)
+        if is_in_try(self.builder) and only_raises_again(self.func_ir, block.terminator.truebr):
+            leave_try(self.builder)
 
     def lower_inst(self, inst):
         function = self.func_ir.func_id
@@ -130,6 +137,7 @@ class DeviceCompiler(CompilerBase):
         passes.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
         # Before Numba's rewrites, which take `print` and exceptions for their own.
         passes.add_pass_after(RewriteTexts, InlineClosureLikes)
+        passes.add_pass_after(LeaveHandlers, InlineClosureLikes)
         passes.add_pass_after(CheckDomains, InlineClosureLikes)
         typed = DefaultPassBuilder.define_typed_pipeline(self.state).passes
         passes.passes.extend((InferTypes if cls is NopythonTypeInference else cls, name) for cls, name in typed)

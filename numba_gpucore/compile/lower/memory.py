@@ -11,11 +11,15 @@ from numba_gpucore.base.backend import whole_words
 from numba_gpucore.compile.intrinsics import shared_symbol
 from numba_gpucore.compile.llvm_calls import POINTER, call_intrinsic, call_placeholder, context_pointer
 from numba_gpucore.compile.lower.registry import lower
-from numba_gpucore.compile.numba_api import cgutils, types
+from numba_gpucore.compile.numba_api import cgutils, errors, types
 from numba_gpucore.compile.typing.memory import literal_alignment, literal_shape
 
 I64 = ir.IntType(64)
 MIN_SHARED_ALIGN_NBYTES = 16
+#: Local memory of a thread on GPUs (CUDA C++ Programming Guide, table of compute capabilities).
+MAX_LOCAL_NBYTES = 512 * 1024
+#: Up to here LLVM's NVPTX code generator zeroes memory by single stores, beyond in a loop (NVPTXLowerAggrCopies).
+_MAX_STORED_NBYTES = 128
 
 
 def _item_nbytes(context, type_: types.Array) -> int:
@@ -71,10 +75,26 @@ def _lower_local_array(context, builder, sig, _args):
     type_ = sig.return_type
     extents = literal_shape(sig.args[0])
     alignment = literal_alignment(sig.args[2]) if len(sig.args) == 3 else None
-    item_type = context.get_data_type(type_.dtype)
-    data = cgutils.alloca_once(builder, ir.ArrayType(item_type, math.prod(extents)), name="local.array")
+    nbytes = math.prod(extents) * _item_nbytes(context, type_)
+    if nbytes > MAX_LOCAL_NBYTES:
+        raise errors.UnsupportedError(
+            f"local.array: {extents} needs {nbytes} bytes; the limit is {MAX_LOCAL_NBYTES} — use a smaller array, or "
+            "pass one in which each thread has its part"
+        )
+    data = _zeroed_memory(builder, ir.ArrayType(context.get_data_type(type_.dtype), math.prod(extents)), nbytes)
     data.align = alignment or _align_nbytes(context, type_)
     return make_c_array(context, builder, type_, data, [I64(extent) for extent in extents])
+
+
+def _zeroed_memory(builder, type_: ir.ArrayType, nbytes: int):
+    """Memory of the running function. One store of a large array becomes one for each item, and takes LLVM the square
+    of their number: 13 s for 4096."""
+    if nbytes <= _MAX_STORED_NBYTES:
+        return cgutils.alloca_once(builder, type_, name="local.array")
+    with builder.goto_entry_block():
+        data = builder.alloca(type_, name="local.array")
+        cgutils.memset(builder, data, I64(nbytes), 0)
+    return data
 
 
 for _args in ((types.Any, types.Any), (types.Any, types.Any, types.Any)):
