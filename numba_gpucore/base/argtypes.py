@@ -150,14 +150,22 @@ class NamedTupleType:
 
 @dataclass(frozen=True)
 class EnumType:
-    """A member of an enum whose values all have type `dtype`, numbers or tuples of them; passed as its value."""
+    """A member of an enum whose values all have type `dtype`, numbers or tuples of them; passed as its value.
+
+    members: names and values, which kernels can print, as text."""
 
     cls: ClassRef
     dtype: ScalarType | TupleType
     is_int: bool
+    members: str
+
+    @classmethod
+    def of(cls, enum_class: Any, dtype: ScalarType | TupleType, is_int: bool) -> EnumType:
+        members = ", ".join(f"{name}={member.value!r}" for name, member in enum_class.__members__.items())
+        return cls(ClassRef(enum_class.__module__, enum_class.__qualname__, enum_class), dtype, is_int, members)
 
     def __str__(self) -> str:
-        return f"{'IntEnum' if self.is_int else 'Enum'}({self.cls}: {self.dtype})"
+        return f"{'IntEnum' if self.is_int else 'Enum'}({self.cls}[{self.members}]: {self.dtype})"
 
     __repr__ = __str__
 

@@ -59,11 +59,13 @@ class Frame:
 class Hole:
     """Stands for a number that is known only when the kernel runs; numbers travel as 64-bit patterns, one or two each.
 
-    format: how texts write it, as in f-strings: what stands behind the value, such as ":.3f" or "!r:>10".
+    format: how texts write it, as in f-strings: what stands behind the value, such as ":.3f" or "!r:>10". names: what
+    is written instead of a number that is an enum member's value.
     """
 
     kind: NumberKind
     format: str = ""
+    names: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,31 @@ class Text:
     """An f-string: one argument whose text is put together on the host."""
 
     parts: tuple[MessagePart | Hole, ...]
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Hole))
+
+
+@dataclass(frozen=True)
+class Items:
+    """A tuple of which some items are known only when the kernel runs: one argument."""
+
+    items: tuple[Argument, ...]
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(hole for item in self.items for hole in holes_of(item))
+
+
+Argument = MessagePart | Hole | Text | Items
+
+
+def holes_of(argument: Argument) -> tuple[Hole, ...]:
+    """The holes of an exception's argument, in order."""
+    if isinstance(argument, Hole):
+        return (argument,)
+    return argument.holes if isinstance(argument, (Text, Items)) else ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +109,7 @@ class Site:
     """
 
     exception: str
-    arguments: tuple[MessagePart | Hole | Text, ...]
+    arguments: tuple[Argument, ...]
     frame: Frame
     is_bounds_check: bool = False
     traces: tuple[tuple[Frame, ...], ...] = ()
@@ -104,5 +131,4 @@ class Site:
 
     @property
     def holes(self) -> tuple[Hole, ...]:
-        parts = (part for one in self.arguments for part in (one.parts if isinstance(one, Text) else (one,)))
-        return tuple(part for part in parts if isinstance(part, Hole))
+        return tuple(hole for argument in self.arguments for hole in holes_of(argument))

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from numba_gpucore.base.print_line import PrintLine
-from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
+from numba_gpucore.base.site import Argument, Frame, Hole, Items, Site, Text
 
 
 def site_to_json(site: Site) -> dict[str, Any]:
@@ -20,11 +20,13 @@ def site_from_json(data: dict[str, Any]) -> Site:
     return Site(data["exception"], arguments, Frame(**data["frame"]), data["is_bounds_check"], traces)
 
 
-def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
+def _argument_to_json(argument: Argument) -> dict[str, Any]:
     if isinstance(argument, Text):
         return {"text": [_argument_to_json(part) for part in argument.parts]}
+    if isinstance(argument, Items):
+        return {"items": [_argument_to_json(item) for item in argument.items]}
     if isinstance(argument, Hole):
-        return {"hole": argument.kind, "format": argument.format}
+        return {"hole": argument.kind, "format": argument.format, "names": argument.names}
     # JSON has neither complex numbers, nor bytes, nor tuples.
     is_literal = isinstance(argument, (complex, bytes, tuple))
     return {"literal": repr(argument)} if is_literal else {"constant": argument}
@@ -33,8 +35,10 @@ def _argument_to_json(argument: MessagePart | Hole | Text) -> dict[str, Any]:
 def _argument_from_json(data: dict[str, Any]) -> Any:
     if "text" in data:
         return Text(tuple(map(_argument_from_json, data["text"])))
+    if "items" in data:
+        return Items(tuple(map(_argument_from_json, data["items"])))
     if "hole" in data:
-        return Hole(data["hole"], data.get("format", ""))
+        return Hole(data["hole"], data.get("format", ""), tuple(map(tuple, data.get("names", ()))))
     return literal_eval(data["literal"]) if "literal" in data else data["constant"]
 
 

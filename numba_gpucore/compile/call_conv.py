@@ -10,18 +10,20 @@ versions of themselves (see quiet_functions), which return non-zero without tell
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
 
-from numba_gpucore.base.site import MAX_SITE_NUMBERS, Hole, MessagePart, Site, Text
+from numba_gpucore.base.site import MAX_SITE_NUMBERS, Argument, Hole, Items, MessagePart, Site, Text
 from numba_gpucore.compile.intrinsics import site_symbol
 from numba_gpucore.compile.llvm_calls import POINTER, call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import narrow_bits, to_i64, wide_bits
-from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors
+from numba_gpucore.compile.lower.number_bits import to_i64, wide_bits
+from numba_gpucore.compile.lower.text_pieces import formatted_piece, value_pieces
+from numba_gpucore.compile.numba_api import MinimalCallConv, callconv, cgutils, errors, types
 from numba_gpucore.compile.quiet_functions import QUIET
-from numba_gpucore.compile.texts import Format, TextStart, check_number_format
+from numba_gpucore.compile.texts import Format, TextStart
+from numba_gpucore.language import KernelVector
 
 I1, I32, I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _TRY_STATE_ATTRIBUTE = "_gpucore_try_state"
@@ -65,29 +67,18 @@ class ContextCallConv(MinimalCallConv):
         self._throw(builder, self._make_site(exc, arguments, loc), [])
 
     def return_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
-        arguments: list[MessagePart | Hole | Text] = []
+        arguments: list[Argument] = []
         numbers: list[ir.Value] = []
         given = iter(zip(exc_args, nb_types, strict=True))
-
-        def part(argument, type_, bits_of, format_: str = "") -> MessagePart | Hole:
-            if not isinstance(argument, ir.Value):
-                return _constant_part(argument)
-            kind, bits = bits_of(self.context, builder, argument, type_)
-            if format_:
-                check_number_format(format_, kind)
-            numbers.extend(bits)
-            return Hole(kind, format_)
-
         for argument, type_ in given:
             if isinstance(argument, TextStart):
-                parts, format_ = [], ""
-                for value, value_type in itertools.islice(given, argument.count):
-                    if not isinstance(value, Format):
-                        parts.append(part(value, value_type, narrow_bits, format_))
-                    format_ = value.text if isinstance(value, Format) else ""
-                arguments.append(Text(tuple(parts)))
+                pieces = list(self._text_pieces(builder, itertools.islice(given, argument.count)))
+                arguments.append(Text(tuple(part for part, _bits in pieces)))
+                numbers += [pattern for _part, bits in pieces for pattern in bits]
+            elif isinstance(argument, ir.Value):
+                arguments.append(self._argument(builder, argument, type_, numbers))
             else:
-                arguments.append(part(argument, type_, wide_bits))
+                arguments.append(_constant_part(argument))
         if len(numbers) > MAX_SITE_NUMBERS:
             raise errors.UnsupportedError(
                 f"an exception in a kernel can carry {MAX_SITE_NUMBERS} numbers, this one has {len(numbers)} — leave "
@@ -95,6 +86,34 @@ class ContextCallConv(MinimalCallConv):
                 loc,
             )
         self._throw(builder, self._make_site(exc, tuple(arguments), loc), numbers)
+
+    def _text_pieces(self, builder, parts) -> Iterator[tuple[MessagePart | Hole, Sequence[ir.Value]]]:
+        """The parts of an f-string with the numbers that they need."""
+        format_ = ""
+        for value, type_ in parts:
+            if isinstance(value, Format):
+                format_ = value.text
+                continue
+            if not isinstance(value, ir.Value):
+                yield _constant_part(value), ()
+            elif format_:
+                yield formatted_piece(self.context, builder, format_, type_, value)
+            else:
+                yield from value_pieces(self.context, builder, type_, value)
+            format_ = ""
+
+    def _argument(self, builder, value, type_, numbers: list[ir.Value]) -> Argument:
+        """One argument, whose numbers are added to `numbers`."""
+        if isinstance(type_, types.BaseTuple):
+            items = [builder.extract_value(value, position) for position in range(len(type_))]
+            return Items(tuple(self._argument(builder, *item, numbers) for item in zip(items, type_, strict=True)))
+        if isinstance(type_, types.StringLiteral):
+            return type_.literal_value
+        if isinstance(type_, types.NoneType):
+            return None
+        kind, bits = wide_bits(self.context, builder, value, type_)
+        numbers.extend(bits)
+        return Hole(kind)
 
     def return_bounds_error(self, builder, index, axis, size, is_signed):
         """Throw IndexError for `index` (before wraparound), both i64 values; `axis` an int or an integer value."""
@@ -172,6 +191,10 @@ def leave_try(builder) -> None:
 
 
 def _constant_part(value: Any) -> MessagePart:
+    if isinstance(value, KernelVector):
+        raise errors.UnsupportedError(
+            f"an exception in a kernel can carry numbers, not {value.name} — write {value.name}.x, or an f-string"
+        )
     is_plain = isinstance(value, (str, int, float, complex, bool, bytes, type(None)))
     if is_plain or (type(value) is tuple and all(_constant_part(item) is item for item in value)):
         return value

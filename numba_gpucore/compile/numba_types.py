@@ -122,8 +122,7 @@ def from_numba(type_: types.Type) -> ArgType:
                 raise ArgumentError(
                     f"an enum of {type_.dtype} cannot be passed to a kernel; its values must be numbers or tuples"
                 )
-            is_int = isinstance(type_, types.IntEnumMember)
-            return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, is_int)
+            return EnumType.of(cls, dtype, isinstance(type_, types.IntEnumMember))
         case types.NoneType():
             return NoneArgType()
         case types.CPointer():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,8 @@ def number_text(patterns: Iterator[int], hole: Hole) -> str:
     """As an f-string writes the next number; without a format narrow floats have as few digits as tell them from the
     others of their width."""
     number = decode_number(patterns, hole.kind)
+    if hole.names:
+        return dict[Any, str](hole.names).get(number, str(number))
     if hole.format.startswith(":"):
         return f"{{{hole.format}}}".format(number)
     narrow = _NARROW_FLOATS.get(hole.kind)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from numba_gpucore.base.backend import Device
 from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.base.mailbox import ThrowReport, read_mailbox
-from numba_gpucore.base.site import Frame, Hole, MessagePart, Site, Text
+from numba_gpucore.base.site import Argument, Frame, Hole, Items, MessagePart, Site, Text
 from numba_gpucore.launch.number_text import decode_number, number_text
 
 if TYPE_CHECKING:
@@ -174,9 +174,11 @@ def _arguments(report: ThrowReport, site: Site) -> tuple[MessagePart, ...]:
             return str(part)
         return number_text(patterns, part) if report.has_details else "<unknown>"
 
-    def argument(part: MessagePart | Hole | Text) -> MessagePart:
+    def argument(part: Argument) -> MessagePart:
         if isinstance(part, Text):
             return "".join(map(text, part.parts))
+        if isinstance(part, Items):
+            return tuple(map(argument, part.items))
         if not isinstance(part, Hole):
             return part
         return decode_number(patterns, part.kind) if report.has_details else "<unknown>"

@@ -162,7 +162,7 @@ def _enum_type(cls: type[enum.Enum]) -> EnumType:
         raise ArgumentError(
             f"members of enum {_class_name(cls)} must all be numbers of one type, or tuples, not of {names}"
         )
-    return EnumType(ClassRef(cls.__module__, cls.__qualname__, cls), dtype, issubclass(cls, enum.IntEnum))
+    return EnumType.of(cls, dtype, issubclass(cls, enum.IntEnum))
 
 
 def weak_type_of(value: Any, type_: ArgType) -> ArgType:

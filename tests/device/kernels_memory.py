@@ -123,6 +123,14 @@ def dynamic_of_two_types(x, out):
     out[t] = octets[4 * t] + 1000 * octets[4 * t + 1]
 
 
+def large_local_array(index, out):
+    """As large as no device has registers; what has not been written is zero."""
+    mine = gpu.local.array(4096, int32)
+    i = gpu.grid(1)
+    mine[index[i]] = i + 1
+    out[i] = mine[index[i]] + mine[4095 - index[i]]
+
+
 def local_sort(x, out):
     """A local array with run-time indices: insertion sort of five numbers a thread."""
     mine = gpu.local.array(5, float32)
@@ -339,6 +347,11 @@ CASES = (
         lambda rng: (rng.integers(0, 99, 200).astype(np.float32), np.zeros((33, 64), np.float32)),
         lambda x, out: {1: np.tile(2 * x[:64] + 2 * x[136:] + 2, (33, 1))},
         block=33,
+    ),
+    Case(
+        large_local_array,
+        lambda rng: (rng.integers(0, 2048, 32).astype(np.int32), np.zeros(32, np.int32)),
+        lambda index, out: {1: np.arange(32) + 1},
     ),
     Case(local_matrix, random_int32(32, 32), lambda x, out: {1: 30 * x}),
     Case(

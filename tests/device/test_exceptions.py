@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE: pytest would put its own calls into the asserts of kernels.
 
 from __future__ import annotations
 
+import enum
 import math
 
 import numpy as np
@@ -43,6 +44,19 @@ def raises_formatted(x):
     raise ValueError(f"{x.size:>5}: {x[0]:.3f}")
 
 
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+def raises_fstring_of_tuple(x):
+    raise ValueError(f"shape {(x.size, None, 'a')} at {gpu.threadIdx}")
+
+
+def raises_fstring_of_members(x, colour):
+    raise ValueError(f"{colour} or {Colour.RED!r}, {colour:>12}")
+
+
 def fails_assertion(x):
     assert x[0] > 0, "x must be positive"
 
@@ -57,6 +71,7 @@ RAISED = [
     (raises_text, OwnError, "own text\n"),
     (raises_fstring, ValueError, "cell 0 of 3 holds 0.0\n"),
     (raises_formatted, ValueError, "    3: 0.000\n"),
+    (raises_fstring_of_tuple, ValueError, "shape (3, None, 'a') at (0, 0, 0)\n"),
     (fails_assertion, AssertionError, "x must be positive\n"),
     (fails_assertion_with_fstring, AssertionError, "x is 0.0\n"),
 ]
@@ -77,6 +92,22 @@ def test_raise_with_numbers(options, checked_jit):
     assert caught.value.args == ("bad cell", 3, True, 2.5)
     (note,) = caught.value.__notes__
     assert note.startswith("kernel 'raises_numbers' (test_exceptions.py:")
+
+
+def raises_tuples(x, pair):
+    raise ValueError(x.shape, ("cell", x[0], (None, pair)))
+
+
+def test_raise_with_tuples(checked_jit):
+    with pytest.raises(ValueError) as caught:
+        checked_jit(raises_tuples)[1, 1](zeros(3), (np.int32(7), True))
+    assert caught.value.args == ((3,), ("cell", 0.0, (None, (7, True))))
+
+
+def test_raise_with_members_of_enums(checked_jit):
+    with pytest.raises(ValueError) as caught:
+        checked_jit(raises_fstring_of_members)[1, 1](zeros(3), Colour.BLUE)
+    assert str(caught.value).startswith(f"{Colour.BLUE} or {Colour.RED!r}, {Colour.BLUE:>12}\n")
 
 
 def test_raise_with_complex_numbers_and_constants(checked_jit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import namedtuple
 
 import numpy as np
@@ -32,6 +33,30 @@ def test_numbers_texts_and_tuples(gpu_jit, capsys):
     x, h = np.array([0.1], np.float32), np.array([0.3], np.float16)
     kernel[1, 1](x, h, np.int32(7), Point(1, np.float32(2.5)))
     assert capsys.readouterr().out == "values 0.1 0.3 7 -7 True None ('a', (7, 0.1), (7,)) Point(x=1, y=2.5)\n"
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Level(enum.IntEnum):
+    LOW = -1
+    HIGH = 2
+
+
+def test_members_of_enums(gpu_jit, capsys):
+    """The expected text is what Python's print writes for the same values."""
+
+    @gpu_jit
+    def kernel(x, colour, level):
+        print(Colour.RED, colour, (colour, 1), level, (Level.LOW,), f"{colour!r} {Level.LOW:>5}|{colour:<12}|", sep=";")
+
+    kernel[1, 1](np.zeros(1, np.float32), Colour.BLUE, Level.HIGH)
+    formatted = f"{Colour.BLUE!r} {Level.LOW:>5}|{Colour.BLUE:<12}|"
+    print(Colour.RED, Colour.BLUE, (Colour.BLUE, 1), Level.HIGH, (Level.LOW,), formatted, sep=";")
+    ours, _, wanted = capsys.readouterr().out.partition("\n")
+    assert ours == wanted.rstrip("\n")
 
 
 def test_separator_end_and_fstring(gpu_jit, capsys):

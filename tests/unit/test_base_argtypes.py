@@ -54,7 +54,7 @@ def test_users_types_at_any_depth_are_of_one_process(type_: ArgType) -> None:
         RECORDS,
         PointerType(RECORD),
         NoneArgType(),
-        EnumType(NAMED, ScalarType("int64", 8), is_int=True),
+        EnumType(NAMED, ScalarType("int64", 8), is_int=True, members="A=1, B=2"),
         TupleType(()),
         TupleType((FLOAT, RECORDS)),
         NamedTupleType(NAMED, ("a", "b"), (FLOAT, RECORDS)),

@@ -56,8 +56,8 @@ def _other_bits(context, builder, value, type_) -> Bits:
             return "complex64", [builder.or_(real, builder.shl(imag, I64(32)))]
         case _:
             raise errors.UnsupportedError(
-                f"an exception in a kernel can carry numbers, not a value of type {type_} — pass numbers, constants "
-                "and f-strings"
+                f"an exception in a kernel can carry numbers and tuples of them, not a value of type {type_} — pass "
+                "numbers, constants and f-strings, of a member of an enum its .value"
             )
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from llvmlite import ir
 
 from numba_gpucore.base.print_line import PrintLine
 from numba_gpucore.base.print_ring import MAX_PRINT_NUMBERS, RECORD_HEAD_WORDS
-from numba_gpucore.base.site import Hole
 from numba_gpucore.compile.intrinsics import line_symbol
 from numba_gpucore.compile.llvm_calls import call_intrinsic, call_placeholder
-from numba_gpucore.compile.lower.number_bits import narrow_bits
 from numba_gpucore.compile.lower.registry import lower, lower_constant
+from numba_gpucore.compile.lower.text_pieces import Piece, formatted_piece, value_pieces
 from numba_gpucore.compile.numba_api import errors, types
 from numba_gpucore.compile.passes.rewrite_texts import print_line
-from numba_gpucore.compile.texts import Format, Spread, TextStart, apply_format, check_number_format, join_texts
-from numba_gpucore.compile.typing.coordinates import VectorType
-from numba_gpucore.compile.typing.printing import NUMBERS, MarkerType
+from numba_gpucore.compile.texts import Format, Spread, TextStart, join_texts
+from numba_gpucore.compile.typing.printing import MarkerType
 
 I32 = ir.IntType(32)
 NO_ROOM = I32(0xFFFFFFFF)
@@ -45,8 +43,6 @@ def lower_print_line(context, builder, sig, args):
     return context.get_dummy_value()
 
 
-#: A text or a hole; with a hole the 64-bit patterns that fill it.
-Piece = tuple["str | Hole", "Sequence[ir.Value]"]
 #: A type and a value of it.
 Typed = tuple[types.Type, ir.Value]
 
@@ -85,46 +81,9 @@ class _LineWriter:
         remaining = iter(parts)
         for type_, value in remaining:
             if isinstance(type_, MarkerType) and isinstance(type_.marker, Format):
-                yield self._formatted(type_.marker.text, *next(remaining))
+                yield formatted_piece(self._context, self._builder, type_.marker.text, *next(remaining))
             else:
                 yield from self._value(type_, value)
 
-    def _formatted(self, format_: str, type_: types.Type, value: ir.Value) -> Piece:
-        if isinstance(type_, types.StringLiteral):
-            return apply_format(format_, type_.literal_value), ()
-        if not isinstance(type_, NUMBERS):
-            raise errors.UnsupportedError(
-                f"an f-string in a kernel can format numbers, not a value of type {type_}: {{…{format_}}}"
-            )
-        kind, bits = narrow_bits(self._context, self._builder, value, type_)
-        check_number_format(format_, kind)
-        return Hole(kind, format_), bits
-
-    def _value(self, type_: types.Type, value: ir.Value, in_tuple: bool = False) -> Iterator[Piece]:
-        """Texts and holes with their values. Inside tuples, texts are quoted as Python does."""
-        if isinstance(type_, (types.StringLiteral, types.NoneType)):
-            text = None if isinstance(type_, types.NoneType) else type_.literal_value
-            yield (repr(text) if in_tuple or text is None else text), ()
-        elif isinstance(type_, VectorType):
-            yield from self._vector(type_)
-        elif isinstance(type_, types.BaseTuple):
-            yield from self._tuple(type_, value)
-        else:
-            kind, bits = narrow_bits(self._context, self._builder, value, type_)
-            yield Hole(kind), bits
-
-    def _vector(self, type_: VectorType) -> Iterator[Piece]:
-        yield "(", ()
-        for axis in "xyz":
-            coordinate = call_intrinsic(self._builder, f"{type_.vector.intrinsic}.{axis}")
-            yield Hole("int"), [self._builder.zext(coordinate, ir.IntType(64))]
-            yield ")" if axis == "z" else ", ", ()
-
-    def _tuple(self, type_: types.BaseTuple, value: ir.Value) -> Iterator[Piece]:
-        is_named = isinstance(type_, types.BaseNamedTuple)
-        names = [f"{name}=" for name in type_.fields] if is_named else [""] * len(type_)
-        yield (type_.instance_class.__name__ if is_named else "") + "(", ()
-        for position, (name, item_type) in enumerate(zip(names, type_, strict=True)):
-            yield (", " if position else "") + name, ()
-            yield from self._value(item_type, self._builder.extract_value(value, position), in_tuple=True)
-        yield ",)" if len(type_) == 1 and not is_named else ")", ()
+    def _value(self, type_: types.Type, value: ir.Value) -> Iterator[Piece]:
+        return value_pieces(self._context, self._builder, type_, value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from numba.extending import typeof_impl
 
 from numba_gpucore.compile.numba_api import AbstractTemplate, datamodel, errors, types
@@ -37,7 +39,7 @@ def typeof_marker(marker, _context):
 
 @registry.register_global(print_line)
 class PrintLineTemplate(AbstractTemplate):
-    """Numbers, constant texts, None, threadIdx and its kin, and tuples of these."""
+    """Numbers, constant texts, None, members of enums, threadIdx and its kin, and tuples of these."""
 
     prefer_literal = True
 
@@ -53,12 +55,20 @@ class PrintLineTemplate(AbstractTemplate):
         return numba_typing.signature(types.none, *args)
 
 
+def is_named_integer(type_: types.Type) -> bool:
+    """True for members of enums whose values are integers. Flags have values that no member has."""
+    if not isinstance(type_, types.EnumMember) or issubclass(type_.instance_class, enum.Flag):
+        return False
+    return isinstance(type_.dtype, types.Integer)
+
+
 def _require_printable(type_: types.Type) -> None:
     if isinstance(type_, types.BaseTuple):
         for item in type_:
             _require_printable(item)
-    elif not isinstance(type_, (*NUMBERS, *_CONSTANTS)):
+    elif not isinstance(type_, (*NUMBERS, *_CONSTANTS)) and not is_named_integer(type_):
         what = "a string that is not constant" if isinstance(type_, types.UnicodeType) else f"a value of type {type_}"
         raise errors.TypingError(
-            f"print in a kernel cannot write {what} — it writes numbers, constant strings, None and tuples of these"
+            f"print in a kernel cannot write {what} — it writes numbers, constant strings, None, members of enums of "
+            "integers and tuples of these"
         )

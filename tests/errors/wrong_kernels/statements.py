@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 
 import numba_metal as gpu
@@ -17,6 +19,16 @@ class OwnError(Exception):
 
 
 # -- statements
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Weight(enum.Enum):
+    LIGHT = 1.5
+    HEAVY = 2.5
 
 
 @wrong(F32)
@@ -231,7 +243,7 @@ def raises_what_ends_python(x):
 @wrong(F32)
 def exception_with_tuple(x):
     if x[0] > 0:
-        raise ValueError(x.shape)
+        raise ValueError(x.shape, (1, x))
 
 
 @wrong(F32)
@@ -266,6 +278,40 @@ def inner_function_with_keywords(x):
         return value * factor
 
     x[0] = scaled(x[1], factor=2)
+
+
+# -- what a device cannot keep or make
+
+
+@wrong(F32, Colour.RED)
+def exception_with_member_of_enum(x, colour):
+    raise ValueError(colour)
+
+
+@wrong(F32)
+def exception_with_thread_index(x):
+    raise ValueError(gpu.threadIdx)
+
+
+@wrong(F32)
+def prints_member_with_float(x):
+    print(Weight.LIGHT)
+
+
+@wrong(F32)
+def text_of_float(x):
+    x[0] = len(str(x[1]))
+
+
+@wrong(F32)
+def text_of_tuple(x):
+    x[0] = len(f"{x.shape}")
+
+
+@wrong(F32)
+def large_local_array(x):
+    a = gpu.local.array((400, 400), np.float32)
+    a[0, 0] = x[0]
 
 
 @gpu.jit
