@@ -33,7 +33,8 @@ def place_index(context, builder, type_: types.Array, fields, index_types, indic
     shape and strides."""
     all_extents = cgutils.unpack_tuple(builder, fields.shape, type_.ndim)
     all_strides = cgutils.unpack_tuple(builder, fields.strides, type_.ndim)
-    starts, extents, strides = [], [], []
+    starts: list[ir.Value] = []
+    extents, strides = [], []
     named = sum(isinstance(index_type, (types.Integer, types.SliceType)) for index_type in index_types)
 
     def skip_axes(count: int) -> None:
