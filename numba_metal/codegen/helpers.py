@@ -217,25 +217,25 @@ def _shuffle(mode: str, type_: str) -> str:
 
 
 def _match(kind: str, type_: str) -> str:
-    """Lanes of `mask` that hold the same value; for "all": the mask if every lane does, else 0. 64-bit values go as two
-    halves, since SIMD functions take 32 bits (MSL specification 6.9.2)."""
+    """Lanes of `mask` that hold the same value; for "all": those lanes if they all do, else 0. 64-bit values go as two
+    halves, since SIMD functions take 32 bits (MSL specification 6.9.2). What is broadcast from a lane that is not there
+    means nothing: the last SIMD-group of a block may have fewer threads."""
     broadcast = "simd_broadcast(value, ushort(other)) == value"
     if type_ == "ulong":
         broadcast = (
             "((ulong(simd_broadcast(uint(value >> 32), ushort(other))) << 32) |"
             " simd_broadcast(uint(value), ushort(other))) == value"
         )
-    result = "same" if kind == "any" else "simd_ballot_all(same == mask, mask)"
-    if kind == "all":
-        result = "(active_ballot(same != mask) & mask) == 0u ? mask : 0u"
+    result = "same" if kind == "any" else "(active_ballot(same != lanes) & lanes) == 0u ? lanes : 0u"
     return f"""\
 static inline uint match_{kind}_{type_}({type_} value, uint mask)
 {{
+    uint lanes = active_ballot(true) & mask;
     uint same = 0u;
     for (uint other = 0u; other < 32u; other += 1u)
         if ({broadcast})
             same |= 1u << other;
-    same &= mask;
+    same &= lanes;
     return {result};
 }}
 """

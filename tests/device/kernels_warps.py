@@ -95,6 +95,22 @@ def partial_warp(x, out):
     out[1, i] = gpu.ballot_sync(0x3FF, True)
 
 
+def full_mask_of_partial_warp(x, out):
+    """Twenty lanes exist; a mask that names all 32 means those."""
+    i = gpu.grid(1)
+    out[0, i] = gpu.match_any_sync(ALL, x[i])
+    _mask, out[1, i] = gpu.match_all_sync(ALL, x[i] // 100)
+    _mask, out[2, i] = gpu.match_all_sync(ALL, x[i])
+    out[3, i] = gpu.ballot_sync(ALL, x[i] % 2 == 0)
+
+
+def expect_full_mask_of_partial_warp(x, out):
+    lanes = np.arange(20)
+    masks = ((x[:, None] == x[None, :]) << lanes).sum(axis=1)
+    even = int(((x % 2 == 0) << lanes).sum())
+    return {1: np.stack([masks, np.ones(20), np.zeros(20), np.full(20, even)])}
+
+
 def masks(out):
     i = gpu.grid(1)
     out[0, i] = gpu.lanemask_lt()
@@ -200,6 +216,12 @@ CASES = (
     ),
     Case(warp_votes, make_warp_votes, expect_warp_votes, block=96),
     Case(matches, make_matches, expect_matches, block=64),
+    Case(
+        full_mask_of_partial_warp,
+        lambda _rng: (np.arange(20) % 3, np.zeros((4, 20), np.uint32)),
+        expect_full_mask_of_partial_warp,
+        block=20,
+    ),
     Case(
         partial_warp,
         lambda _rng: (np.arange(10, dtype=np.int32) % 2, np.zeros((2, 10), np.uint32)),

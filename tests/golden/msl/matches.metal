@@ -20,21 +20,23 @@ static inline uint active_ballot(bool test)
 
 static inline uint match_all_ulong(ulong value, uint mask)
 {
+    uint lanes = active_ballot(true) & mask;
     uint same = 0u;
     for (uint other = 0u; other < 32u; other += 1u)
         if (((ulong(simd_broadcast(uint(value >> 32), ushort(other))) << 32) | simd_broadcast(uint(value), ushort(other))) == value)
             same |= 1u << other;
-    same &= mask;
-    return (active_ballot(same != mask) & mask) == 0u ? mask : 0u;
+    same &= lanes;
+    return (active_ballot(same != lanes) & lanes) == 0u ? lanes : 0u;
 }
 
 static inline uint match_any_ulong(ulong value, uint mask)
 {
+    uint lanes = active_ballot(true) & mask;
     uint same = 0u;
     for (uint other = 0u; other < 32u; other += 1u)
         if (((ulong(simd_broadcast(uint(value >> 32), ushort(other))) << 32) | simd_broadcast(uint(value), ushort(other))) == value)
             same |= 1u << other;
-    same &= mask;
+    same &= lanes;
     return same;
 }
 
