@@ -38,6 +38,9 @@ def _take_lock(path: str, is_there: Callable[[], bool], make_folder: Callable[[]
     while time.monotonic() < deadline:
         try:
             make_folder()
+        except OSError:  # FileExistsError too, where a file is in its place
+            return False
+        try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         except FileExistsError:
             if is_there():

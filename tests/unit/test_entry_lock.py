@@ -61,6 +61,14 @@ def test_a_dead_lock_that_cannot_be_deleted_is_neither_held_nor_waited_for(cache
     assert lock.exists() and len(looks) == 1
 
 
+def test_a_file_in_place_of_the_folder_is_not_waited_for(cache, monkeypatch):
+    """Python says of both, this file and a lock that another process holds, that they exist."""
+    monkeypatch.setattr(time, "sleep", None)
+    Path(cache.folder).write_text("no folder")
+    with cache.being_compiled(KEY, is_there=lambda: False):
+        assert Path(cache.folder).read_text() == "no folder"
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "x", "1 elsewhere", f"{os.getpid()} {_machine_name()}", "9" * 400 + f" {_machine_name()}"],

@@ -325,31 +325,6 @@ def test_warnings_point_at_the_users_line(cache):
     assert caught[0].filename == __file__
 
 
-def test_full_disk_leaves_no_temporary_file(cache, monkeypatch):
-    def full(*_args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.warns(CacheWarning, match="No space left"):
-        assert cache.store(KEY, ARTIFACT).endswith(": No space left on device")
-    assert list(Path(cache.folder).iterdir()) == []
-
-
-def test_a_write_that_ends_in_the_middle_leaves_nothing(cache):
-    """As on a full disk, or beyond a quota: the system takes a part of the file and refuses the rest."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(GOOD) // 2, before[1]))
-    try:
-        with pytest.warns(CacheWarning, match="File too large"):
-            reason = cache.store(KEY, ARTIFACT)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert reason.endswith(": File too large")
-    assert list(Path(cache.folder).iterdir()) == []
-    assert cache.store(KEY, ARTIFACT) == ""
-
-
 def test_an_implementation_under_another_name_is_not_found(cache):
     store = OverloadFiles((cache,), own_source=lambda: "source", keeps=True)
     store.keep("sum", "text of sum")
