@@ -189,7 +189,7 @@ class Backend:
     its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: from what
     users write for an architecture, such as a compute capability, to its name in a CompileRequest; raises OptionError.
     older_archs: whose Artifacts an architecture may run too, best first. runs_on: whether it runs this one of those.
-    checks_bounds: as its devices say.
+    checks_bounds: as its devices say. language: Pygments' name of what its Codegen emits.
     """
 
     kind: str
@@ -202,3 +202,4 @@ class Backend:
     older_archs: Callable[[str], tuple[str, ...]] = lambda arch: ()
     runs_on: Callable[[Artifact, str], bool] = lambda artifact, arch: True
     checks_bounds: bool = False
+    language: str = "llvm"

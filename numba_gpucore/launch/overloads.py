@@ -28,9 +28,8 @@ from numba_gpucore.launch.store import CacheStats
 
 #: That of macOS 14, the oldest system that numba_metal runs on.
 _OLDEST_MSL_VERSION = (3, 1)
-#: Pygments' names of the languages of stages, and of what back-ends emit.
+#: Pygments' names of the languages of stages, but for "asm", which is in the back-end's.
 _STAGE_LANGUAGES: dict[miss.Stage, str] = {"types": "python", "llvm": "llvm", "machine": "text"}
-_LANGUAGES = {"metal": "cpp", "cuda": "ptx", "cpu": "llvm"}
 
 
 class CompiledOverload:
@@ -219,8 +218,8 @@ class KernelReports:
             request = self._programs.request_for_gpu(cc, types)
         else:
             request = self._request_of(types)
-        language = _LANGUAGES[request.backend] if stage == "asm" else _STAGE_LANGUAGES[stage]
-        return Listing(miss.inspect(request, stage), language)
+        emitted = default_session().backend(self.platform, request.backend).language
+        return Listing(miss.inspect(request, stage), _STAGE_LANGUAGES.get(stage, emitted))
 
     def _resource(self, name: str, signature: Any) -> Any:
         overloads = self.overloads

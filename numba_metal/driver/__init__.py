@@ -31,4 +31,5 @@ BACKEND = Backend(
     codegen="numba_metal.codegen:CODEGEN",
     parse_arch=parse_arch,
     older_archs=older_archs,
+    language="cpp",
 )

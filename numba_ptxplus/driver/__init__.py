@@ -38,4 +38,5 @@ BACKEND = Backend(
     parse_arch=arch_of,
     older_archs=older_archs,
     runs_on=_runs_on,
+    language="ptx",
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import numba_metal
 import numba_ptxplus
 from numba_gpucore.launch.listing import Listing
 
@@ -70,6 +71,7 @@ def test_kernels_give_listings(monkeypatch: pytest.MonkeyPatch) -> None:
     ((types, listing),) = kernel.inspect_asm().items()
     assert (listing.language, kernel.inspect_llvm(types).language) == ("llvm", "llvm")
     assert kernel.inspect_asm(types, cc=(9, 0)).language == "ptx"
+    assert numba_metal.jit(kernel.py_func).inspect_msl(types).language == "cpp"
     file, terminal = io.StringIO(), Terminal()
     kernel.inspect_types(file)
     kernel.inspect_types(terminal)
