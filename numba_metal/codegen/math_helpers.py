@@ -99,18 +99,21 @@ MATH_HELPERS: dict[str, str] = {
         "b *= scale;",
         "return precise::sqrt(fma(a, a, b * b)) / scale;",
     ),
-    # Exact.
+    # Exact, also for subnormal numbers, which GPUs may take for zeros (MSL specification 8.1): integers are compared,
+    # whose order is that of the numbers.
     "math_nextafter": _function(
         "float math_nextafter(float x, float y)",
         "if (isnan(x) || isnan(y))",
         "    return x + y;",
-        "if (x == y)",
+        "int a = as_type<int>(x), b = as_type<int>(y);",
+        "a = a < 0 ? int(0x80000000u - uint(a)) : a;",
+        "b = b < 0 ? int(0x80000000u - uint(b)) : b;",
+        "if (a == b)",
         "    return y;",
-        "uint bits = as_type<uint>(x);",
-        "if (x == 0.0f)",
+        "if (a == 0)",
         "    return as_type<float>((as_type<uint>(y) & 0x80000000u) | 1u);",
-        "bool away = (y > x) == (x > 0.0f);",
-        "return as_type<float>(away ? bits + 1u : bits - 1u);",
+        "uint bits = as_type<uint>(x);",
+        "return as_type<float>((b > a) == (a > 0) ? bits + 1u : bits - 1u);",
     ),
     # Exact; of equal halves NumPy gives the first (C the second, which only differs for zeros).
     "nextafter_half": _function(

@@ -65,12 +65,13 @@ class MetalQueue:
             return
         while len(self._given) >= _MAX_BATCHES:
             self.finish(self._given[0])
-        batch.close()
-        self._given.append(batch)
-        if self._tasks.is_busy:  # a host function comes first
-            self._tasks.post(batch.commit)
-        else:
-            batch.commit()
+        with self._bridge.pool():
+            batch.close()
+            self._given.append(batch)
+            if self._tasks.is_busy:  # a host function comes first
+                self._tasks.post(batch.commit)
+            else:
+                batch.commit()
 
     def _drop_ended(self) -> None:
         while self._given and self._given[0].has_ended():
