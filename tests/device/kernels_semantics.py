@@ -11,6 +11,7 @@ from numba_gpucore import language as gpu
 from tests.device.catalogue import Case
 
 INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
+MIXED = ((np.int64, np.uint64), (np.uint64, np.int32))
 BLOCK = 192
 
 
@@ -158,14 +159,16 @@ def powers(x, n, out):
         out[1, i] = x[i] ** 3
 
 
+def whole_power(a: int, n: int) -> int:
+    """Numba's choice for negative exponents, where NumPy raises: what truncation leaves, and int64's least for 0."""
+    if n >= 0:
+        return pow(a, n, 2**64)
+    return -(2**63) if a == 0 else (a if n & 1 else 1) if abs(a) == 1 else 0
+
+
 def expect_powers(x, n, out):
-    """Numba's choice for negative exponents, where NumPy raises: what truncation leaves, and MIN for 0."""
-    wide, exponents = x.astype(out.dtype), n.astype(out.dtype)
-    rows = wide ** np.where(exponents < 0, 0, exponents)
-    inverse = np.where(wide == 1, 1, np.where(wide == -1, 1 - 2 * (exponents & 1), 0)) if n.dtype.kind == "i" else 0
-    of_zero = np.iinfo(out.dtype).min
-    rows = np.where(exponents < 0, np.where(wide == 0, of_zero, inverse), rows)
-    return {2: np.stack([rows, wide**3])}
+    rows = [[whole_power(int(a), int(b)) for a, b in zip(x, n, strict=True)], [int(a) ** 3 for a in x]]
+    return {2: np.array([[value % 2**64 for value in row] for row in rows], np.uint64).astype(out.dtype)}
 
 
 def from_floats(x, signed, unsigned, i32, u32, i16, u16, i8, u8):
@@ -286,16 +289,19 @@ def true_division_case(dtype, result):
     )
 
 
-def power_case(dtype):
-    exponents = [0, 1, 2, 3, 7] + ([-1, -2, -3] if np.iinfo(dtype).min else [])
+def power_case(dtype, exponent):
+    info = np.iinfo(exponent)
+    exponents = [0, 1, 2, 3, 7, info.max, *([-1, -2, -3, info.min] if info.min else [])]
     # beyond what a float32 can tell from its neighbours
-    exponents += [n for n in (2**16 + 1, 2**24 + 1) if n <= np.iinfo(dtype).max]
+    exponents += [n for n in (2**16 + 1, 2**24 + 1) if n <= info.max]
 
     def make_args(_rng):
-        x, n = pairs(edges(dtype), np.array(exponents, dtype))
-        return x, n, np.zeros((2, x.size), word(dtype))
+        x, n = pairs(edges(dtype), np.array(exponents, exponent))
+        both = word(dtype) if word(dtype) is word(exponent) else np.int64
+        return x, n, np.zeros((2, x.size), both)
 
-    return Case(powers, make_args, expect_powers, block=BLOCK, name=f"edges_of_powers_{dtype.__name__}")
+    name = "_".join(dict.fromkeys((dtype.__name__, exponent.__name__)))
+    return Case(powers, make_args, expect_powers, block=BLOCK, name=f"edges_of_powers_{name}")
 
 
 def from_floats_case(dtype):
@@ -360,8 +366,9 @@ CASES = (
     *map(shift_case, INTEGERS),
     *(true_division_case(dtype, result) for dtype in (np.int8, np.int64, np.uint64) for result in FLOATS[1:]),
     *map(overflow_case, (np.int8, np.int32, np.int64)),
-    *(mixed_case(*pair) for pair in ((np.int64, np.uint64), (np.uint64, np.int32))),
-    *map(power_case, INTEGERS),
+    *(mixed_case(*pair) for pair in MIXED),
+    *(power_case(dtype, dtype) for dtype in INTEGERS),
+    *(power_case(*pair) for pair in MIXED),
     *map(from_floats_case, FLOATS),
     *(to_floats_case(dtype, result) for dtype in INTEGERS[2:4] + INTEGERS[6:] for result in FLOATS),
     *map(rounded_case, FLOATS),

@@ -7,6 +7,7 @@ multiplies, or calls `math.pow`, which lower.math has.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 
@@ -36,5 +37,5 @@ def lower_integer_power(context, builder, sig, args):
 for _function in (operator.pow, operator.ipow, pow):
     for _type in (types.complex64, types.complex128):
         lower(_function, _type, _type)(lower_complex_power)
-    for _type in (types.int64, types.uint64):
-        lower(_function, _type, _type)(lower_integer_power)
+    for _base, _exponent in itertools.product((types.int64, types.uint64), repeat=2):
+        lower(_function, _base, _exponent)(lower_integer_power)
