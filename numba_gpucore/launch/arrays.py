@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from numba_gpucore.launch import miss
 from numba_gpucore.launch.exchange import INTERFACE_VERSION, Exchange
 from numba_gpucore.launch.staging import as_host_array, byte_view
 from numba_gpucore.launch.streams import Stream, check_stream
+
+#: What to do instead of asking for a name that other versions of numba.cuda have.
+_ADVICE = {
+    "to_host": "write array.copy_to_host(), or copy_to_host(host_array) to copy into one that is there",
+    "get_ipc_handle": "only NVIDIA's driver shares memory between processes; share host memory instead",
+}
 
 
 class _Ghost:
@@ -91,6 +97,15 @@ class DeviceArray(Exchange):
 
     def __reduce__(self) -> Any:
         raise TypeError("a device array can be neither pickled nor copied by copy.copy: take what copy_to_host() gives")
+
+    if not TYPE_CHECKING:  # type checkers would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Says what to do where the name is one of NumPy's arrays, or one that programs ask for."""
+            advice = _ADVICE.get(name, "")
+            if not advice and not name.startswith("_") and hasattr(np.ndarray, name):
+                advice = "copy_to_host() gives a NumPy array, which has it"
+            raise AttributeError(f"a device array has no attribute {name!r}{advice and f': {advice}'}")
 
     def __len__(self) -> int:
         if not self.shape:

@@ -308,3 +308,20 @@ def test_shapes_are_what_numpy_takes(shape: Any) -> None:
 def test_arrays_stay_on_their_device(send: Any) -> None:
     with pytest.raises(TypeError, match="neither pickled nor copied"):
         send(ARRAYS.device_array(3, np.float32))
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("sum", r": copy_to_host\(\) gives a NumPy array, which has it"),
+        ("to_host", r": write array\.copy_to_host\(\)"),
+        ("get_ipc_handle", ": only NVIDIA's driver"),
+        ("colour", "$"),
+        ("__array_finalize__", "$"),
+    ],
+)
+def test_names_that_device_arrays_lack(name: str, advice: str) -> None:
+    array = ARRAYS.to_device(np.arange(3))
+    assert not hasattr(array, name)
+    with pytest.raises(AttributeError, match=f"^a device array has no attribute '{name}'{advice}"):
+        getattr(array, name)
