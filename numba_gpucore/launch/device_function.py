@@ -42,11 +42,6 @@ class DeviceFunction:
         return self.platform.target
 
     @property
-    def _gpucore_options_(self) -> KernelOptions:
-        """Marks what kernels can call, for the compile half."""
-        return self.options
-
-    @property
     def _numba_type_(self) -> Any:
         return miss.numba_type_of(self)
 
@@ -77,11 +72,6 @@ class LibraryFunction:
         functools.update_wrapper(self, py_func)
         self.py_func = py_func
         self.options = KernelOptions(device=True)
-
-    @property
-    def _gpucore_options_(self) -> KernelOptions:
-        """Marks what kernels can call, for the compile half."""
-        return self.options
 
     def __call__(self, *args: Any) -> Any:
         with np.errstate(over="ignore"):  # integers wrap around, as on a device

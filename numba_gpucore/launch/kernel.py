@@ -88,11 +88,6 @@ class Kernel(KernelReports):
         return self.platform.target
 
     @property
-    def _gpucore_options_(self) -> KernelOptions:
-        """Marks what kernels can call (a kernel can be called as a device function), for the compile half."""
-        return self.options
-
-    @property
     def _numba_type_(self) -> Any:
         return miss.numba_type_of(self)
 
