@@ -188,7 +188,9 @@ def _relative(frame: Frame) -> dict[str, Any]:
     for package, root in _ROOTS.items():
         if frame.filename.startswith(os.path.join(root, package) + os.sep):
             filename = os.path.relpath(frame.filename, root)
-            return {**vars(frame), "filename": filename.replace(os.sep, "/"), "package": package}
+            fields = {**vars(frame), "filename": filename.replace(os.sep, "/"), "package": package}
+            del fields["function_number"]  # a user's function has one
+            return fields
     raise NotExpressible(f"a frame of {frame.filename}")
 
 
