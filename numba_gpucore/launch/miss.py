@@ -13,6 +13,7 @@ from typing import Any, Literal
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import Artifact, CompileRequest
 from numba_gpucore.base.collector import collector_held
+from numba_gpucore.base.errors import UnsupportedKernelError
 from numba_gpucore.base.overload_store import OverloadStore
 
 Stage = Literal["types", "llvm", "asm", "machine"]
@@ -38,7 +39,11 @@ def compile_kernel(
     dump_folder: gets the text of every stage. overload_store: where lowered implementations of Numba's functions are.
     """
     with _compiler() as driver:
-        artifact: Artifact = driver.compile_kernel(request, dump_folder, overload_store)
+        try:
+            artifact: Artifact = driver.compile_kernel(request, dump_folder, overload_store)
+        except UnsupportedKernelError as error:
+            # The message names the user's lines; a dozen of the compiler's would stand before it.
+            raise error.with_traceback(None) from None
     return artifact
 
 

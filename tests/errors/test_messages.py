@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,16 @@ def test_numbas_classes_are_kept() -> None:
     assert isinstance(caught.value, TypeError)
     assert "Failed in device mode pipeline" in str(caught.value.original)
     assert caught.value.__cause__ is None and caught.value.__context__ is None
+
+
+def test_the_compilers_frames_are_left_out() -> None:
+    """What it found is in the message; what Numba found, with its frames, in `.original`."""
+
+    def kernel(x):
+        x[0] = undefined  # noqa: F821
+
+    with pytest.raises(UnsupportedKernelError) as caught:
+        numba_metal.jit(kernel)[1, 1](np.zeros(1, np.float32))
+    folders = [Path(frame.filename).parent.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert folders[0] == "errors" and set(folders[1:]) == {"launch"}
+    assert caught.value.__cause__ is None and caught.value.original.__traceback__ is not None
