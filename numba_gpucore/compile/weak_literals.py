@@ -43,6 +43,8 @@ def narrow_type(type_: types.Type) -> types.Type:
             return types.NumberClass(narrow_type(type_.instance_type))
         case types.DType():
             return types.DType(narrow_type(type_.dtype))
+        case types.EnumMember() | types.EnumClass():
+            return type(type_)(type_.instance_class, narrow_type(type_.dtype))
     return _NARROWER.get(type_, type_)
 
 
@@ -64,7 +66,10 @@ class WeakLiteralTyping:
                 return weak_complex()
             if isinstance(val, tuple) and any(type(item) in _PYTHON_NUMBERS or isinstance(item, tuple) for item in val):
                 return types.BaseTuple.from_types([self.resolve_value_type(item) for item in val], type(val))
-        return narrow_if_asked(super().resolve_value_type(val))
+        found = narrow_if_asked(super().resolve_value_type(val))
+        if isinstance(found, (types.EnumMember, types.EnumClass)) and not active_flag("has_float64"):
+            return narrow_type(found)  # as members are that come as arguments
+        return found
 
     def resolve_overload(self, key, cases, args, kws, **options):
         if not active_flag("has_float64") and not any(map(has_float64, args)):

@@ -270,7 +270,40 @@ def of(n):
     return np.zeros(n, np.int64)
 
 
+class Weight(enum.Enum):
+    LIGHT = 0.5
+    HEAVY = 2.5
+
+
+def enums_of_floats(weight, out):
+    i = gpu.grid(1)
+    out[i] = Weight.LIGHT.value + weight.value + (weight == Weight.HEAVY) + 2 * (weight != Weight.LIGHT)
+
+
+def membership(x, out):
+    """What cannot be compared is not equal."""
+    i = gpu.grid(1)
+    n = x[i]
+    out[i] = (
+        (n in (1, 2.5, None, "a", Point(1, 2)))
+        + 2 * (n not in (3, np.float32(n + 1), n + 2.0))
+        + 4 * (n in Point(0, 2.0))
+    )
+
+
+def expect_membership(x, out):
+    n = x.tolist()
+    return {1: [(v in (1, 2.5, None)) + 2 * (v not in (3, v + 1, v + 2.0)) + 4 * (v in (0, 2.0)) for v in n]}
+
+
 CASES = (
+    Case(
+        enums_of_floats,
+        lambda _rng: (Weight.HEAVY, np.zeros(4, np.float32)),
+        lambda w, out: {1: np.full(4, 6.0)},
+        block=4,
+    ),
+    Case(membership, lambda _rng: (np.arange(5, dtype=np.int32), np.zeros(5, np.int32)), expect_membership, block=5),
     Case(loops, lambda _rng: (of(32),), expect_loops),
     Case(
         enums_among_floats,
@@ -302,7 +335,6 @@ CASES = (
         lambda _rng: (Planet.MARS, np.zeros(3, np.int32)),
         lambda planet, out: {1: [1, 1, 0]},
         block=1,
-        needs=frozenset({"float64"}),
     ),
     Case(enums, lambda _rng: (Colour.GREEN, Level.HIGH, of(4)), lambda c, n, out: {2: np.full(4, 7114)}, block=4),
     Case(

@@ -12,6 +12,7 @@ from numba_gpucore.compile.lower import (  # noqa: F401 (each fills the registry
     halves,
     integers,
     math,
+    membership,
     memory,
     mixed_integers,
     numbers,

@@ -7,6 +7,7 @@ from numba_gpucore.compile.typing import (  # noqa: F401 (each fills the registr
     coordinates,
     iterators,
     math,
+    membership,
     memory,
     mixed_integers,
     numbers,
