@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from numba_gpucore.base.late_pattern import late_pattern
-from numba_metal.codegen.text_tree import Group, Item, Line, Scope
+from numba_metal.codegen.text_tree import Group, Item, Line, Scope, exits_of_loop, is_if
 from numba_metal.codegen.values import Values
 
 _BARRIER = "threadgroup_barrier("
@@ -49,6 +49,7 @@ def mask_exits(scope: Scope, values: Values, types: dict[str, str]) -> None:
     """Rewrite the kernel's text in place, where it must be and can be; `types` gets the masks as variables."""
     if not _has_barrier(scope) or any(_VOTE.search(text) for text in _texts(scope)):
         return
+    scope.items = _end_by_return(scope.items)
     varying = _varying_names(scope)
     if not (_ends_before_barrier(scope, False) or _has_varying_branch(scope, varying)):
         return
@@ -92,10 +93,6 @@ def _holds_barrier(item: Item) -> bool:
     return isinstance(item, Group) and any(map(_has_barrier, item.bodies))
 
 
-def _is_if(group: Group) -> bool:
-    return group.heads[0].startswith("if (")
-
-
 def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> bool:
     """True if a `return` stands before a barrier; the scope is read from its end."""
     found = False
@@ -103,13 +100,38 @@ def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> bool:
         if _is_barrier(item):
             barrier_follows = True
         elif isinstance(item, Group):
-            in_loop = not _is_if(item) and _holds_barrier(item)
+            in_loop = not is_if(item) and _holds_barrier(item)
             inner = [_ends_before_barrier(body, barrier_follows or in_loop) for body in item.bodies]
             found = found or any(inner)
             barrier_follows = barrier_follows or _holds_barrier(item)
         elif _is_return(item):
             found = found or barrier_follows
     return found
+
+
+def _end_by_return(items: list[Item]) -> list[Item]:
+    """What leaves a `do { } while (false)` around a barrier, behind which the kernel ends, returns instead."""
+    *before, last = items or [Line("")]
+    if not _holds_barrier(last):
+        return items
+    assert isinstance(last, Group)
+    if last.tail == "} while (false);":
+        return [*before, *_end_by_return(_returns_for_breaks(last.bodies[0].items))]
+    if is_if(last):
+        return [*before, replace(last, bodies=[Scope(_end_by_return(body.items)) for body in last.bodies])]
+    return items
+
+
+def _returns_for_breaks(items: list[Item]) -> list[Item]:
+    result: list[Item] = []
+    for item in items:
+        if isinstance(item, Line):
+            result.append(Line(_RETURN) if item.text == "break;" else item)
+        elif is_if(item):
+            result.append(replace(item, bodies=[Scope(_returns_for_breaks(body.items)) for body in item.bodies]))
+        else:
+            result.append(item)
+    return result
 
 
 def _varying_names(scope: Scope) -> set[str]:
@@ -149,10 +171,7 @@ def _varies(text: str, reads: frozenset[str], varying: set[str]) -> bool:
 def _has_varying_branch(scope: Scope, varying: set[str]) -> bool:
     """True if a barrier stands in an `if` that only some threads may enter."""
     return any(
-        isinstance(item, Group)
-        and _is_if(item)
-        and _holds_barrier(item)
-        and _varies(item.heads[0], item.reads, varying)
+        isinstance(item, Group) and is_if(item) and _holds_barrier(item) and _varies(item.heads[0], item.reads, varying)
         for item in _walk(scope)
     )
 
@@ -181,20 +200,20 @@ class _Masker:
         """Note the variables that decide how often a loop around a barrier runs, or whether all threads enter a branch.
         Raises _CannotMask unless every thread can compute them without reading memory, and all get the same."""
         constructs = [item]
-        if not _is_if(item):
+        if not is_if(item):
             exits = list(filter(_is_loop_exit, item.bodies[0].items))
             branches = [inner for inner in exits if isinstance(inner, Group)]
-            is_hidden = len(exits) != sum(1 for _exit in _exits_of_loop(item.bodies[0]))
+            is_hidden = len(exits) != sum(1 for _exit in exits_of_loop(item.bodies[0].items))
             if is_hidden or (_is_endless(item) and not any(map(_is_break, branches))):
                 raise _CannotMask
             constructs += branches
         for construct in constructs:
             if _varies(" ".join((*construct.heads, construct.tail)), construct.reads, varying):
-                if _is_if(item):
+                if is_if(item):
                     return
                 raise _CannotMask
             self._needed |= _what_decides(scope, construct.reads)
-        if _is_if(item):
+        if is_if(item):
             self._common_ifs.add(id(item))
 
     def transform(self, scope: Scope, values: Values) -> list[Item]:
@@ -244,7 +263,7 @@ class _Masker:
         return items
 
     def _construct(self, group: Group, masks: tuple[str, ...]) -> list[Item]:
-        if not _is_if(group):
+        if not is_if(group):
             return [self._loop(group, masks)]
         if id(group) in self._common_ifs:
             return [replace(group, bodies=[Scope(self._body(body, masks, False)) for body in group.bodies])]
@@ -281,7 +300,7 @@ def _is_loop_exit(item: Item) -> bool:
     """A `break` or `continue`, or an `if` that does nothing else."""
     if isinstance(item, Line):
         return _is_word(item)
-    return _is_if(item) and len(item.bodies) == 1 and list(map(_is_word, item.bodies[0].items)) == [True]
+    return is_if(item) and len(item.bodies) == 1 and list(map(_is_word, item.bodies[0].items)) == [True]
 
 
 def _is_endless(loop: Group) -> bool:
@@ -291,16 +310,6 @@ def _is_endless(loop: Group) -> bool:
 
 def _is_break(group: Group) -> bool:
     return any(isinstance(item, Line) and item.text == "break;" for item in group.bodies[0].items)
-
-
-def _exits_of_loop(scope: Scope) -> Iterator[Item]:
-    """The `break`s and `continue`s of a loop's own."""
-    for item in scope.items:
-        if _is_word(item):
-            yield item
-        elif isinstance(item, Group) and _is_if(item):
-            for body in item.bodies:
-                yield from _exits_of_loop(body)
 
 
 def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return: bool) -> list[Item]:
@@ -321,7 +330,7 @@ def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return
 def _returns_last(run: list[Item]) -> bool:
     """True if nothing of the run stands behind its `return`s, which end the branches of an `if`."""
     *_before, last = run
-    if not isinstance(last, Group) or not _is_if(last):
+    if not isinstance(last, Group) or not is_if(last):
         return False
     at_ends = sum(_is_return(body.items[-1]) for body in last.bodies if body.items)
     return at_ends == sum(map(_is_return, _walk(Scope(run))))
@@ -338,7 +347,7 @@ def _clear_masks(items: list[Item], masks: tuple[str, ...], leave: list[Line]) -
             bodies = [Scope(_clear_masks(body.items, masks, leave)) for body in item.bodies]
             heads = [head if head.endswith("{") else f"{head} {{" for head in item.heads]
             result.append(replace(item, heads=heads, bodies=bodies, tail=item.tail or "}"))
-            if not _is_if(item):
+            if not is_if(item):
                 result.append(Group([f"if (!{masks[0]})"], [Scope([Line("break;")])], "", frozenset(masks[:1])))
         else:
             result.append(item)

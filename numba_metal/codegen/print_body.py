@@ -24,7 +24,7 @@ from numba_metal.codegen.resolve_exits import (
     Word,
 )
 from numba_metal.codegen.structure import Copies, Straight
-from numba_metal.codegen.text_tree import Group, Line, Scope
+from numba_metal.codegen.text_tree import Group, Line, Scope, exits_of_loop
 from numba_metal.codegen.values import CannotPrint, Values
 from numba_metal.codegen.variables import unique_name
 from numba_metal.codegen.vectors import is_vector, store_vector
@@ -217,7 +217,11 @@ class BodyPrinter:
     def _print_while(self, scope: Scope, statement: While) -> None:
         body = self.scope(statement.body)
         if statement.header is None:
-            scope.items.append(Group(["do {"], [body], "} while (false);"))
+            # What comes before the first way out runs in any case, and a barrier is better seen outside (`mask_exits`).
+            start = next((n for n, item in enumerate(body.items) if any(exits_of_loop([item]))), len(body.items))
+            scope.items.extend(body.items[:start])
+            if start < len(body.items):
+                scope.items.append(Group(["do {"], [Scope(body.items[start:])], "} while (false);"))
             return
         first, last = (body.items[0], body.items[-1]) if body.items else (None, None)
         if isinstance(first, Group) and _is_break(first):

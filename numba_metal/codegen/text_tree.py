@@ -48,6 +48,21 @@ class Scope:
         self.items.append(Line(text, frozenset(reads), defines, place))
 
 
+def is_if(group: Group) -> bool:
+    return group.heads[0].startswith("if (")
+
+
+def exits_of_loop(items: Iterable[Item]) -> Iterator[Line]:
+    """The `break`s and `continue`s in a loop's body that are its own, not those of loops inside it."""
+    for item in items:
+        if isinstance(item, Line):
+            if item.text in ("break;", "continue;"):
+                yield item
+        elif is_if(item):
+            for body in item.bodies:
+                yield from exits_of_loop(body.items)
+
+
 def declare_variables(scope: Scope, types: dict[str, str]) -> None:
     """Put declarations into the tree; `types[name]` is the C++ type of variable `name`."""
     touched: dict[int, frozenset[str]] = {}

@@ -98,6 +98,28 @@ def raise_in_a_loop_of_barriers(x, out):
     out[i] = 3 * out[i] + tile[i]
 
 
+def meet_behind_two_conditions(x, out):
+    """Two ways lead to the code behind the condition, over a stretch that began with barriers."""
+    tile = gpu.shared.array(N, gpu.int32)
+    i = gpu.grid(1)
+    tile[i] = 0
+    gpu.syncthreads()
+    if i > 40:
+        return
+    tile[i] = x[i]
+    gpu.syncthreads()
+    v = x[i]
+    if v < 20 and tile[(i + 1) % N] > 2:
+        v = -1
+    else:
+        while v > 12:
+            v //= 3
+    gpu.syncthreads()
+    tile[i] = v
+    gpu.syncthreads()
+    out[i] = tile[i] + tile[40 - i]
+
+
 def launch(kernel, raises=None):
     x, out = gpu.to_device(X), gpu.to_device(np.zeros(N, np.int32))
     if raises is None:
@@ -129,6 +151,12 @@ def test_return_out_of_nested_loops() -> None:
     wanted[34] = 0
     wanted[61:] += 1
     np.testing.assert_array_equal(launch(leave_a_search), wanted)
+
+
+def test_return_before_code_that_two_ways_lead_to() -> None:
+    """Those from 2 to 19 see a neighbour above 2; 39 and 40 are divided by 3 twice."""
+    tile = np.array([v if v < 2 else -1 if v < 20 else v // 3 if v < 39 else v // 9 for v in X[:41]])
+    np.testing.assert_array_equal(launch(meet_behind_two_conditions), [*(tile + tile[::-1]), *[0] * 23])
 
 
 def test_raise_in_a_loop_of_barriers() -> None:

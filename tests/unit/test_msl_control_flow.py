@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from numba_metal.codegen.mask_exits import mask_exits
+from numba_metal.codegen.text_tree import Group, Line, Scope, render
 from tests.unit.msl_ir import ENTRY, array_of, emit, run
 
 #: A graph: for each block its successors, none for the end, two where a bit of the state decides.
@@ -289,4 +292,35 @@ done:
     }
 }
 """
+    )
+
+
+def test_leaving_for_the_kernels_end_is_a_return_to_masks():
+    """A thread that throws in a `do { } while (false)` which ends the kernel still reaches the barrier in it."""
+    barrier = Line("threadgroup_barrier(mem_flags::mem_threadgroup);")
+    bad = Group(["if (tid.x == 22u) {"], [Scope([Line("throw_site(mailbox);"), Line("break;")])], "}", negated="…")
+    inner = Group(["if (args.n > 1L) {"], [Scope([bad, barrier, Line("args.x[0] = 1;")])], "}", negated="…")
+    scope = Scope([Group(["do {"], [Scope([inner, Line("args.x[1] = 2;")])], "} while (false);")])
+    types: dict[str, str] = {}
+    mask_exits(scope, SimpleNamespace(), types)
+    assert types == {"live": "bool"}
+    assert (
+        "\n".join(render(scope, 0))
+        == """\
+live = true;
+if (args.n > 1L) {
+    if (live) {
+        if (tid.x == 22u) {
+            throw_site(mailbox);
+            live = false;
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (live) {
+        args.x[0] = 1;
+    }
+}
+if (live) {
+    args.x[1] = 2;
+}"""
     )

@@ -51,23 +51,23 @@ kernel void kernel_slices(constant Args& args [[buffer(0)]],
         args.out[0] = args.x[args.x_size - 1L];
         // slices +4
         long v = args.x_size < 3L ? args.x_size : 2L;
+        args.out[1] = args.x[v + 3L];
+        // slices +5
+        args.out[2] = args.x[args.x_size - 1L];
+        // slices +6
+        args.out[3] = max(long(min(ulong(args.x_size), 2UL) - min(ulong(args.x_size), 5UL)), 0L);
+        // slices +7
+        args.out[4] = args.x[long(subsat(ulong(args.x_size), 4UL))];
+        // slices +8
+        bool v_2 = args.x_size != 1L;
+        ulong v_3 = ulong(v_2 ? 8L : 0L);
+        ulong result = min(ulong(args.out_size), 8UL);
+        ulong result_2 = min(ulong(args.out_size), 5UL);
+        long v_4 = long(result - result_2);
+        ulong result_3 = ulong(max(v_4, 0L));
+        bool v_5 = v_4 > 0L;
         int v_23;
         do {
-            args.out[1] = args.x[v + 3L];
-            // slices +5
-            args.out[2] = args.x[args.x_size - 1L];
-            // slices +6
-            args.out[3] = max(long(min(ulong(args.x_size), 2UL) - min(ulong(args.x_size), 5UL)), 0L);
-            // slices +7
-            args.out[4] = args.x[long(subsat(ulong(args.x_size), 4UL))];
-            // slices +8
-            bool v_2 = args.x_size != 1L;
-            ulong v_3 = ulong(v_2 ? 8L : 0L);
-            ulong result = min(ulong(args.out_size), 8UL);
-            ulong result_2 = min(ulong(args.out_size), 5UL);
-            long v_4 = long(result - result_2);
-            ulong result_3 = ulong(max(v_4, 0L));
-            bool v_5 = v_4 > 0L;
             if (v_2 && min(ulong(args.x_size), 3UL) != result_3) {
                 v_23 = 2;
                 break;
