@@ -4,7 +4,7 @@ Each place where a hot block goes on to one that ends the thread becomes a call 
 out which check failed and fills in the mailbox. Such a function is called once, so ptxas puts the kernel's parameters
 into it as they are; what can be computed from those and from thread and block numbers is computed again there. Little
 is left to be kept in registers, and to be passed, by the way that does not throw: on sm_90 a checked saxpy has 31
-machine instructions of its own instead of 62, a tiled matrix product 148 instead of 435, beside the code that throws
+machine instructions of its own instead of 62, a tiled matrix product 145 instead of 435, beside the code that throws
 (tests/ptx/test_cost_of_checks.py). LLVM's own pass for this, hot-cold splitting, is not to be had through llvmlite.
 
 Works on LLVM assembly whose values all have names.
