@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numba_gpucore.cpu.channel import CpuChannel
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 
 class CpuQueue:
@@ -25,8 +25,10 @@ class CpuQueue:
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
         self._process = 0
-        self._last: Future[None] | None = None
+        #: Works that were given, and how many of them have ended.
+        self._given = self._ended = 0
         self._error: BaseException | None = None
+        #: The thread that runs a work now.
         self._thread = 0
 
     def call(self, function: Callable[[], Any]) -> None:
@@ -36,8 +38,10 @@ class CpuQueue:
                 if self._executor is None or self._process != os.getpid():
                     self._executor = _start_executor()
                     self._process = os.getpid()
-                    self._last = None
-                self._last = self._executor.submit(self._run, function)
+                    self._given = self._ended = 0
+                # Before `submit`: Ctrl-C may come behind it, and who waits must still know of the work.
+                self._given += 1
+                self._executor.submit(self._run, function)
             except RuntimeError:
                 # Python is ending: its threads have done their work and take no more, but handlers of atexit still run.
                 # Or the system starts no thread: then the executor, which has taken the work, must not do it later.
@@ -50,6 +54,9 @@ class CpuQueue:
             function()
         except BaseException as error:
             self._error = self._error or error
+        finally:
+            self._thread = 0
+            self._ended += 1
 
     def synchronize(self) -> None:
         """Wait until all work given so far has ended. Raises what the first failing function raised."""
@@ -60,17 +67,31 @@ class CpuQueue:
 
     def wait(self) -> None:
         """Like `synchronize`, but leaves errors for it, and work that itself runs on this queue does not wait."""
-        last = self._last
-        if last is not None and self._process == os.getpid() and self._thread != threading.get_ident():
-            last.result()
+        executor = self._executor
+        if executor is None or self.is_idle() or self._thread == threading.get_ident():
+            return
+        try:
+            end = executor.submit(_do_nothing)
+        except RuntimeError:
+            return  # Python is ending: its threads have done their work
+        end.result()
 
     def is_idle(self) -> bool:
-        last = self._last
-        return last is None or last.done() or self._process != os.getpid()
+        return self._ended >= self._given or self._process != os.getpid()
 
 
 def _start_executor() -> ThreadPoolExecutor:
     """Raises RuntimeError when Python is ending."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  1.5 ms, and most programs have no streams
 
-    return ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")
+    from numba_gpucore.base.interrupts import interrupts_held  # noqa: PLC0415 - `signal`: 0.5 ms, likewise
+
+    # The thread starts here, where Ctrl-C cannot make the executor forget that it has one, and start another.
+    with interrupts_held():
+        executor = ThreadPoolExecutor(1, thread_name_prefix="gpu-stream")
+        executor.submit(_do_nothing)
+        return executor
+
+
+def _do_nothing() -> None:
+    pass

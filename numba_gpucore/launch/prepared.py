@@ -69,10 +69,13 @@ class PreparedLaunch:
             return
         on = stream or default_session().default_stream(device)
         params = self._pack(args, None)
+        # Before and behind the launch: Ctrl-C may come in between, and another thread's wait lets go of what is held.
+        before = on.hold(args)
         try:
             device.launch(self._program, config, params, queue)
-        finally:  # Ctrl-C may come behind the launch
+        finally:
             on.hold(args)
+            on.held.pop(before, None)
         if self._packer.touches_host:
             on.synchronize()
 

@@ -57,11 +57,13 @@ class Stream:
         queue: Queue = self.device.default_queue() if self.queue is None else self.queue  # type: ignore[attr-defined]
         return queue
 
-    def hold(self, objects: Any) -> None:
-        """Keep objects alive until the work given so far has ended."""
-        self.held[next(self._numbers)] = objects
+    def hold(self, objects: Any) -> int:
+        """Keep objects alive, in `held` under the number that is returned, until the work given so far has ended."""
+        number = next(self._numbers)
+        self.held[number] = objects
         if len(self.held) > _MAX_HELD:
             self.wait()
+        return number
 
     def wait(self) -> None:
         """Wait for all work given so far, without looking for exceptions."""

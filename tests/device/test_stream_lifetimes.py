@@ -79,3 +79,26 @@ def test_arguments_outlive_a_wait_that_ctrl_c_ends(is_copied: bool, gpu, add_one
     gate.set()
     stream.synchronize()
     assert not stream.held
+
+
+def test_arguments_are_held_where_ctrl_c_comes_between_the_launch_and_holding_them(gpu, add_one, gate, monkeypatch):
+    """The launch is in the stream by then, and reads and writes the array."""
+    stream = gpu.stream()
+    x = gpu.to_device(np.zeros(4, np.float32))
+    calls = []
+
+    def hold(objects):
+        calls.append(objects)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return type(stream).hold(stream, objects)
+
+    monkeypatch.setattr(stream, "hold", hold)
+    stream.call(gate.wait)
+    with pytest.raises(KeyboardInterrupt):
+        add_one[1, 4, stream](x)
+    assert any(one is x for held in stream.held.values() for one in held)
+    gate.set()
+    stream.synchronize()
+    assert (x.copy_to_host() == 1).all()
+    assert not stream.held

@@ -263,6 +263,28 @@ def test_work_of_a_stream_whose_thread_cannot_be_started_runs_once(monkeypatch: 
     assert runs == ["first", "second"]
 
 
+def test_work_behind_which_ctrl_c_comes_is_waited_for() -> None:
+    """The executor has taken the work already."""
+
+    class InterruptedExecutor:
+        def submit(self, *work: object) -> None:
+            executor.submit(*work)
+            raise KeyboardInterrupt
+
+    queue, runs, gate = CpuDevice(0, 1).open_queue(), [], threading.Event()
+    queue.call(lambda: None)
+    queue.synchronize()
+    executor = queue._executor
+    queue._executor = InterruptedExecutor()
+    with pytest.raises(KeyboardInterrupt):
+        queue.call(lambda: runs.append(gate.wait()))
+    queue._executor = executor
+    assert not queue.is_idle()
+    gate.set()
+    queue.synchronize()
+    assert runs == [True]
+
+
 def test_mailbox_is_empty_until_a_thread_throws() -> None:
     own = CpuDevice(0, 1)
     assert own.take_mailbox() == bytes(MAILBOX_NBYTES)
