@@ -20,16 +20,10 @@ class PrimaryContext:
 
     def __init__(self, driver: ModuleType, ordinal: int):
         self.driver = driver
-        self.ordinal = ordinal
         self.handle = check(driver.cuDeviceGet(ordinal), f"finding CUDA device {ordinal}")
         self._context = check(driver.cuDevicePrimaryCtxRetain(self.handle), f"opening CUDA device {ordinal}")
         #: By address, what the driver will call: it keeps nothing else, and a queue may be forgotten before.
         self.pending_calls: dict[int, Any] = {}
-
-    @property
-    def native(self) -> Any:
-        """The CUcontext."""
-        return self._context
 
     def __enter__(self) -> PrimaryContext:
         check(self.driver.cuCtxPushCurrent(self._context), "making a CUDA context current")

@@ -93,20 +93,6 @@ class CudaDevice:
             answer = self._driver.cuMemcpyDtoHAsync(buffer_address(data), source, data.nbytes, self._stream(queue))
             check(answer, f"copying {data.nbytes} bytes from the device")
 
-    def copy_from(self, target: Memory, peer: CudaDevice, source: Memory, nbytes: int, queue: Queue | None) -> None:
-        """Copy from another device's memory, or within this device."""
-        driver = self._driver
-        with self.context:
-            answer = driver.cuMemcpyPeerAsync(
-                driver.CUdeviceptr(target.address),
-                self.context.native,
-                driver.CUdeviceptr(source.address),
-                peer.context.native,
-                nbytes,
-                self._stream(queue),
-            )
-            check(answer, f"copying {nbytes} bytes between devices {peer.index} and {self.index}")
-
     def memory_info(self) -> tuple[int, int]:
         """Free and total bytes."""
         with self.context:

@@ -116,10 +116,6 @@ class FakeCuda:
         ctypes.memmove(int(target), source, nbytes)
         return ()
 
-    def _cuMemcpyPeerAsync(self, target, _context, source, _peer, nbytes, _stream) -> tuple[Any, ...]:
-        ctypes.memmove(int(target), int(source), nbytes)
-        return ()
-
     def _cuMemGetInfo(self) -> tuple[Any, ...]:
         return (1 << 30, 2 << 30)
 
