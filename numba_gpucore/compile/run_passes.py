@@ -6,13 +6,17 @@ from typing import Any
 
 from numba_gpucore.base.argtypes import ArgType
 from numba_gpucore.base.artifact import CompileRequest
+from numba_gpucore.base.errors import GpuError
 from numba_gpucore.compile.descriptor import DeviceDescriptor
 from numba_gpucore.compile.dispatcher import descriptor_for
 from numba_gpucore.compile.extension_packages import load_extension_packages
 from numba_gpucore.compile.flags import kernel_flags
-from numba_gpucore.compile.numba_api import compiler, target_override
+from numba_gpucore.compile.numba_api import compiler, errors, target_override
 from numba_gpucore.compile.numba_types import to_numba
 from numba_gpucore.compile.pass_pipeline import DeviceCompiler
+
+#: Statements that a kernel cannot have, and our own refusals: nothing that is loaded later changes them.
+_FINAL = (errors.UnsupportedError, errors.UnsupportedBytecodeError, GpuError)
 
 
 def lower_function(request: CompileRequest, return_type: ArgType | None = None) -> Any:
@@ -23,7 +27,8 @@ def lower_function(request: CompileRequest, return_type: ArgType | None = None) 
     except Exception as error:
         failure = error
     # Type inference has loaded what it found missing. What lowering finds missing is loaded here.
-    if descriptor.typing_context.load_late() or load_extension_packages():
+    is_final = isinstance(failure, _FINAL)
+    if not is_final and (descriptor.typing_context.load_late() or load_extension_packages()):
         return lower_function(request, return_type)
     from numba_gpucore.compile.explain import explain_error  # noqa: PLC0415 - 3 ms, and for errors only
 

@@ -88,6 +88,11 @@ def looks_for_items(x, y, out):
     out[1] = function(y, x[0])
 
 
+def opens_a_file(x, y, out):
+    with open("file") as file:
+        out[0] = len(file.read())
+
+
 def in_a_registered_function(x, y, out):
     registered(x, y, out)
 
@@ -174,7 +179,7 @@ OTHER_TYPES: dict[Callable[..., None], tuple[types.Type, ...]] = {
     dates: (DATES, DATES, types.NPTimedelta("ns")[::1]),
 }
 KERNELS = (
-    adds, adds_in_place, negates, looks_for_items, in_a_registered_function, in_other_functions,
+    adds, adds_in_place, negates, looks_for_items, opens_a_file, in_a_registered_function, in_other_functions,
     asks_type_inference, asks_for_attributes, ufuncs_of_numbers, methods,
     declined_by_ours, dtypes_are_equal, complex_numbers, dates, texts, joined_texts, unknown_names,
     random_numbers, registers_while_compiled, checks_domains,

@@ -39,6 +39,7 @@ LOADED = {
     "in_other_functions": ["array functions", "ufuncs"],
     "complex_numbers": ["cmath", "ufuncs"],
     "registers_while_compiled": [],
+    "opens_a_file": [],
     "checks_domains": [],
 }
 
