@@ -9,7 +9,7 @@ import contextlib
 import numpy as np
 
 import numba_metal as gpu
-from tests.errors.wrong_kernels.given import F32, I32, wrong
+from tests.errors.wrong_kernels.given import F32, wrong
 
 # -- Python's other statements and calls
 
@@ -141,13 +141,6 @@ def calls_itself(n):
     return calls_itself(n + 1)
 
 
-@gpu.jit(device=True)
-def returns_one_or_two(n):
-    if n > 0:
-        return 1
-    return (1, 2)
-
-
 @wrong(F32)
 def call_without_argument(x):
     x[0] = adds()
@@ -176,8 +169,3 @@ def call_with_keyword_only(x):
 @wrong(F32)
 def recursion_without_result(x):
     x[0] = calls_itself(1)
-
-
-@wrong(I32)
-def function_of_two_results(x):
-    x[0] = returns_one_or_two(x[0])
