@@ -31,7 +31,9 @@ ALLOCATIONS: tuple[Hint, ...] = (
     Hint(r"^(?:hash|list|dict|set)$", _NO_CONTAINERS, _USE_ARRAYS),
     Hint(r"^(?:unicode_\w+|_empty_string)$", _NO_STRINGS, _USE_PRINT),
     Hint(r"^getattr$", "a kernel cannot look attributes up by name", "write value.name"),
-    Hint(r"^(?:impl)?_\w+$", _NO_ALLOCATION, _USE_ARRAYS),  # of Numba's inside
+    # of Numba's inside: of typed lists and dictionaries (numba/typed), and others
+    Hint(r"^impl_\w+$", _NO_CONTAINERS, _USE_ARRAYS),
+    Hint(r"^_\w+$", _NO_ALLOCATION, _USE_ARRAYS),
     Hint(r"^norm$", rf"\g<0>: {_NO_ALLOCATION}", "a kernel runs in one thread: write the loop, or use another library "
          "for whole arrays"),
 )  # fmt: skip
