@@ -20,10 +20,8 @@ from numba_gpucore.compile.numba_api import (
     typeinfer,
     types,
 )
-from numba_gpucore.compile.weak_numbers import WeakNumber
 
 #: What the functions of the modules random and numpy.random are methods of.
-_WITHOUT_TEXT = (types.Float, types.Complex, types.BaseTuple, types.Array, types.EnumMember, WeakNumber)
 _HOST_GENERATORS = (random.Random, np.random.RandomState)
 
 
@@ -44,7 +42,6 @@ class InferTypes(NopythonTypeInference):
         finally:
             state.targetctx = context
         _refuse_host_random(state.func_ir, state.typemap)
-        _refuse_texts_of_values(state.func_ir, state.typemap)
         if _holds_array(state.return_type):
             _refuse_local_results(state.func_ir, state.typemap)
         return True
@@ -125,18 +122,6 @@ def _refuse_host_random(func_ir, typemap) -> None:
                 f"no device has the generator of '{name}' — use create_xoroshiro128p_states and "
                 "xoroshiro128p_uniform_float32 and their kin, or pass random numbers in an array",
                 call.loc,
-            )
-
-
-def _refuse_texts_of_values(func_ir, typemap) -> None:
-    """Raise TypingError for `str` of a value that Numba has no text of: it would be "<object type:float32>"."""
-    for call in (statement.value for statement in assignments_of(func_ir)):
-        function = called_type(call, typemap)
-        if not isinstance(function, types.Function) or function.typing_key not in (str, repr) or not call.args:
-            continue
-        if isinstance(typemap[call.args[0].name], _WITHOUT_TEXT):
-            raise errors.TypingError(
-                "a kernel cannot make strings — put the value into print(…) or into an exception's arguments", call.loc
             )
 
 

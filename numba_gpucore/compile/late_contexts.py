@@ -18,10 +18,14 @@ from numba_gpucore.compile.late_features import (
     loaded_features,
 )
 from numba_gpucore.compile.numba_api import errors, types
+from numba_gpucore.compile.weak_numbers import WeakNumber
 
 #: Types of what templates resolve calls of. Other types are those of device functions, which contain such calls, and
 #: Numba tries recursive ones in vain as a matter of course, as it does operations that it names by strings.
 _FUNCTIONS = (types.Function, types.BoundFunction)
+
+#: Numba has no text of them: it would be "<object type:float32>".
+_WITHOUT_TEXT = (types.Float, types.Complex, types.BaseTuple, types.Array, types.EnumMember, WeakNumber)
 
 
 class LateTyping:
@@ -70,6 +74,10 @@ class LateTyping:
         return found
 
     def resolve_function_type(self, func, args, kws):
+        if getattr(func, "typing_key", None) in (str, repr) and args and isinstance(args[0], _WITHOUT_TEXT):
+            raise errors.TypingError(
+                "a kernel cannot make strings — put the value into print(…) or into an exception's arguments"
+            )
         if isinstance(func, (types.Type, str)) and not isinstance(func, _FUNCTIONS):
             return super().resolve_function_type(func, args, kws)
         chances = self._chances(features_of_call, func, args)
