@@ -127,8 +127,12 @@ class LateLowering:
         except NotImplementedError:
             # Numba has `item in tuple` and `bool(tuple)` among what it has for lists.
             key = fn.typing_key if isinstance(fn, types.Function) else fn
-            if key not in (operator.contains, bool) or not self.typing_context.load_late(("lists",)):
+            if key in (operator.contains, bool) and self.typing_context.load_late(("lists",)):
+                return super().get_function(fn, sig, _firstcall)
+            if not isinstance(fn, types.Function) or fn.get_call_type(self.typing_context, sig.args, {}) is None:
                 raise
+        # An intrinsic found the call while it was typed, which Numba does once for a target. Meanwhile another target
+        # has typed the same call, and Numba keeps with a function what implements it for the last one only.
         return super().get_function(fn, sig, _firstcall)
 
 
