@@ -24,6 +24,8 @@ _STEP = late_pattern(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
 _PLACE = late_pattern(
     r'(?: at | from )(?P<path>[^\n"() ]+?) \((?P<line>\d+)\)|^File "(?P<file>[^"\n]+)", line (?P<at>\d+):', re.MULTILINE
 )
+#: One of the returns that do not agree.
+_RETURN = late_pattern(r"^Return of: [^\n]*, location: \nFile \"(?P<file>[^\"\n]+)\", line (?P<at>\d+):", re.MULTILINE)
 _REASON = late_pattern(
     r"(?P<error>\w+Error|RequireLiteralValue): (?P<text>(?:(?!\w+Error: ).)*?)\n\s*raised from (?P<path>[^\n]+):\d+$",
     re.MULTILINE | re.DOTALL,
@@ -212,6 +214,8 @@ def _place(text: str, error: Exception, py_func: Callable[..., Any]) -> tuple[st
 
 
 def _named_places(text: str) -> Iterator[tuple[str, int]]:
+    # Numba takes returns from a set, whose order differs from one process to the next: the last of them first.
+    yield from sorted(((found["file"], int(found["at"])) for found in _RETURN.finditer(text)), reverse=True)
     for found in _PLACE.finditer(text):
         yield found["path"] or found["file"], int(found["line"] or found["at"])
 
