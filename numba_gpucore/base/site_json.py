@@ -15,9 +15,22 @@ def site_to_json(site: Site) -> dict[str, Any]:
 
 
 def site_from_json(data: dict[str, Any]) -> Site:
+    """Raises KeyError, TypeError, ValueError for what `site_to_json` does not give."""
     arguments = tuple(map(_argument_from_json, data["arguments"]))
-    traces = tuple(tuple(Frame(**frame) for frame in trace) for trace in data["traces"])
-    return Site(data["exception"], arguments, Frame(**data["frame"]), data["is_bounds_check"], traces)
+    traces = tuple(tuple(map(_frame_from_json, trace)) for trace in data["traces"])
+    return Site(data["exception"], arguments, _frame_from_json(data["frame"]), data["is_bounds_check"], traces)
+
+
+def _frame_from_json(data: dict[str, Any]) -> Frame:
+    """Raises TypeError, ValueError for what is no place in a program, which would be an error far from here."""
+    frame = Frame(**data)
+    number = frame.function_number
+    kinds = (frame.function, str), (frame.filename, str), (frame.first_line, int), (frame.line_offset, int)
+    if not all(type(value) is kind for value, kind in kinds) or type(number) not in (int, type(None)):
+        raise TypeError(f"{frame} is no place")
+    if number is not None and number < 0:
+        raise ValueError(f"{number} numbers no function")
+    return frame
 
 
 def _argument_to_json(argument: Argument) -> dict[str, Any]:

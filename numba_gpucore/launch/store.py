@@ -82,17 +82,15 @@ class KernelStore:
         """The Artifact for a request: found, or compiled and kept. Raises what compiling raises."""
         fingerprint, key, lookup = self._look_up(request, backend)
         if lookup.artifact is not None:
-            return self._note_hit(request, lookup.artifact, lookup.reason, fingerprint, stats)
+            return self._note_hit(request, lookup.artifact, lookup.reason, stats)
         if key is None or not self.keeps(request.options):
             self._note_miss(request, lookup.reason, stats)
             return self._compile(request)
         with self._user.being_compiled(key, is_there=lambda: os.path.exists(self._user.path_of(key))):
             # Another process may have compiled it while this one waited.
-            again = self._user.find(key, request.arg_types)
+            again = _find(self._user, key, request, fingerprint)
             if again.artifact is not None:
-                return self._note_hit(
-                    request, again.artifact, f"another process was faster: {again.reason}", fingerprint, stats
-                )
+                return self._note_hit(request, again.artifact, f"another process was faster: {again.reason}", stats)
             self._note_miss(request, lookup.reason, stats)
             artifact = number_functions(self._compile(request), fingerprint)
             obstacle = self._obstacle_to_keeping_result(artifact) or self._user.store(key, artifact)
@@ -101,12 +99,10 @@ class KernelStore:
             self._explain(request, f"not kept: {obstacle}" if obstacle else f"kept in {self._user.path_of(key)}")
             return artifact
 
-    def _note_hit(
-        self, request: CompileRequest, artifact: Artifact, reason: str, fingerprint: Fingerprint, stats: CacheStats
-    ) -> Artifact:
+    def _note_hit(self, request: CompileRequest, artifact: Artifact, reason: str, stats: CacheStats) -> Artifact:
         stats.hits.append(_signature_of(request))
         self._explain(request, reason)
-        return rebase_sites(artifact, fingerprint)
+        return artifact
 
     def _note_miss(self, request: CompileRequest, reason: str, stats: CacheStats) -> None:
         stats.misses.append((_signature_of(request), reason))
@@ -136,7 +132,7 @@ class KernelStore:
         key = make_key(request, backend, fingerprint, self.own_source())
         missed = Lookup(None, "caching is off; set NUMBA_CACHE_DIR or cache=True")
         for number, (layer, layer_key) in enumerate(self._layers(request, backend, key)):
-            lookup = layer.find(layer_key, request.arg_types)
+            lookup = _find(layer, layer_key, request, fingerprint)
             if lookup.artifact is not None and backend.runs_on(lookup.artifact, request.arch):
                 return fingerprint, key, lookup
             if lookup.artifact is not None:
@@ -194,6 +190,17 @@ class KernelStore:
         if self._settings.explains_cache:
             signature = ", ".join(map(str, request.arg_types))
             print(f"[cache] {request.py_func.__qualname__}({signature}): {decision}", file=sys.stderr)
+
+
+def _find(layer: DiskCache, key: CacheKey, request: CompileRequest, fingerprint: Fingerprint) -> Lookup:
+    """What a layer has for a key, its lines where the live functions are now."""
+    lookup = layer.find(key, request.arg_types)
+    if lookup.artifact is None:
+        return lookup
+    try:
+        return replace(lookup, artifact=rebase_sites(lookup.artifact, fingerprint))
+    except IndexError:  # nothing that the cache writes: the key tells which functions there are
+        return Lookup(None, "its lines are in functions that the kernel does not have")
 
 
 def _signature_of(request: CompileRequest) -> tuple[str, ...]:
@@ -290,7 +297,10 @@ def _last_line(code: CodeType) -> int:
 
 
 def rebase_sites(artifact: Artifact, fingerprint: Fingerprint) -> Artifact:
-    """The Artifact with the lines of its exception sites where the live functions are now."""
+    """The Artifact with the lines of its exception sites where the live functions are now.
+
+    Raises IndexError where it has the number of a function that is not there.
+    """
 
     def rebase(frame: Frame) -> Frame:
         if frame.function_number is None:

@@ -152,6 +152,21 @@ DAMAGES = {
     "no key": _rewrite_header(GOOD, lambda header: header.pop("key")),
     "no sites": _rewrite_header(GOOD, lambda header: header.pop("sites")),
     "sites of another form": _rewrite_header(GOOD, lambda header: header.update(sites=[{"exception": 1}])),
+    **{
+        f"{what} of a line is {value!r}": _rewrite_header(
+            GOOD, lambda header, what=what, value=value: header["sites"][0]["frame"].update({what: value})
+        )
+        for what, value in (
+            ("function", None),
+            ("filename", 7),
+            ("first_line", "10"),
+            ("line_offset", 1.5),
+            ("line_offset", True),
+            ("function_number", "0"),
+            ("function_number", -1),
+            ("function_number", False),
+        )
+    },
     "wrong code length": _rewrite_header(GOOD, lambda header: header.update(code_nbytes=1)),
     "no literal": _rewrite_header(GOOD, lambda header: header.update(print_lines=[[{"literal": "(1 +"}]])),
     "lists in lists without end": MAGIC + (200_000).to_bytes(8, "little") + b"[" * 200_000,
