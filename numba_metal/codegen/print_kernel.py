@@ -88,7 +88,7 @@ def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
         param.name: Expr(f"args.{name}", type_)
         for param, (name, type_) in zip(function.params[1:], _member_types(function, job, types, members), strict=True)
     }
-    names = _name_objects(module, function, job, variables)
+    names = _name_objects(module, function, variables)
     values = Values(job, version, selection, variables, types, params, names, Printers(print_instr, pointer))
     printer = BodyPrinter(values)
     scope = printer.scope(resolve_exits(structure_control_flow(function, flow)))
@@ -98,7 +98,7 @@ def print_kernel(module: Module, job: Job, version: MslVersion) -> str:
     mask_exits(scope, values, printer.extra_types)
     declare_variables(scope, variable_types | printer.extra_types)
     add_places(scope)
-    body = [*_object_declarations(module, function, values), *render(scope, 1)]
+    body = [*_object_declarations(function, values), *render(scope, 1)]
     text = "\n".join(_file(function, job, values, members, module, body)) + "\n"
     return share_device_memory(text) if orders_device_memory(job) else text
 
@@ -175,7 +175,7 @@ def _member_types(function: Function, job: Job, types: Types, members: list[str]
 # -- memory objects
 
 
-def _name_objects(module: Module, function: Function, job: Job, variables: Variables) -> dict[str, str]:
+def _name_objects(module: Module, function: Function, variables: Variables) -> dict[str, str]:
     """C++ names of arrays: allocas and shared arrays after Python variables where known, constants by number."""
     taken = set(variables.names.values())
     names: dict[str, str] = {}
@@ -198,7 +198,7 @@ def _name_objects(module: Module, function: Function, job: Job, variables: Varia
     return names
 
 
-def _object_declarations(module: Module, function: Function, values: Values) -> Iterator[str]:
+def _object_declarations(function: Function, values: Values) -> Iterator[str]:
     """Threadgroup arrays at the kernel's outermost scope, without initialiser (MSL specification 4.4), then allocas."""
     if "barrier_word" in values.used.builtins:
         yield "    threadgroup atomic_uint barrier_word[1];"

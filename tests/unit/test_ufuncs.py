@@ -50,6 +50,32 @@ def test_undefined_output_axes_are_refused() -> None:
         CoreLayout.parse("(m)->(m,p)")
 
 
+@pytest.mark.parametrize(
+    ("shapes", "loops", "outputs"),
+    [
+        ([(2, 3), (3, 4)], [(), ()], [(2, 4)]),
+        ([(5, 2, 3), (7, 5, 3, 4)], [(5,), (7, 5)], [(2, 4)]),
+        ([(0, 3), (3, 0)], [(), ()], [(0, 0)]),
+    ],
+)
+def test_shapes_are_split(shapes, loops, outputs) -> None:
+    assert CoreLayout.parse("(m,n),(n,p)->(m,p)").split_shapes(shapes) == (loops, outputs)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([(2,), (3, 4)], r"arg #1: insufficient inner dimension: shape \(2,\) for \(m,n\)"),
+        ([(2, 3), ()], r"arg #2: insufficient inner dimension: shape \(\) for \(n,p\)"),
+        ([(2, 3), (9, 4, 5)], r"arg #2: shape\[1\] mismatch argument: n is 3, got 4"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(shapes, message) -> None:
+    """With NumPy's axes: those that are looped over count."""
+    with pytest.raises(ValueError, match=message):
+        CoreLayout.parse("(m,n),(n,p)->(m,p)").split_shapes(shapes)
+
+
 def test_dense_arrays_are_walked_as_one_axis() -> None:
     """Strides of a C and of an F array of shape (3, 4), 4 bytes an element."""
     assert merge_axes((3, 4), [(16, 4), (16, 4)], (0, 1)) == Loop((12,), ((4,), (4,)))
