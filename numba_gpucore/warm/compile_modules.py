@@ -266,6 +266,12 @@ def _warm_kernel(session: Session, kernel: Kernel, choice: ArchChoice | None) ->
     for _types, request, backend in requests:
         stats = CacheStats()
         try:
+            if not session.store.keeps(request.options):
+                # A package may ship it all the same.
+                reason = session.store.reason_to_compile(request, backend)
+                failure = None if reason is None else f"not compiled, since it would not be kept: {reason}"
+                yield _Outcome(is_known=reason is None, failure=failure)
+                continue
             session.store.obtain(request, backend, stats)
             unkept = session.store.reason_to_compile(request, backend) if stats.misses else None
             unkept = stats.unkept[0][1] if stats.unkept else unkept
