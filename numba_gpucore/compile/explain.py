@@ -16,7 +16,8 @@ from typing import Any
 from numba_gpucore.base.errors import Fault, GpuError, UnsupportedKernelError, remake_error
 from numba_gpucore.base.late_pattern import late_pattern
 from numba_gpucore.compile.call_chains import is_library_file, is_own_file
-from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, Hint
+from numba_gpucore.compile.hints import ALLOCATIONS, HINTS, HINTS_WITHOUT_JIT, Hint
+from numba_gpucore.compile.numba_api import config
 
 _COLOURS = late_pattern(r"\x1b\[[0-9;]*m")
 _STEP = late_pattern(r"Failed in [\w ]+ mode pipeline \(step: [^)]*\)\n\s*")
@@ -125,7 +126,8 @@ def _what(text: str, error: Exception) -> tuple[str, str]:
     first = simplify_types(description)
     if call is None and isinstance(error, (KeyError, TypeError, AssertionError, NotImplementedError)):
         first = f"{type(error).__name__}: {first}"
-    return _too_many_indices(first) or _match(HINTS, first) or (first, "")
+    hints = (*HINTS_WITHOUT_JIT, *HINTS) if config.DISABLE_JIT else HINTS
+    return _too_many_indices(first) or _match(hints, first) or (first, "")
 
 
 def _match(hints: Iterable[Hint], text: str) -> tuple[str, str] | None:

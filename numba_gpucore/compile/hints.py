@@ -37,6 +37,15 @@ ALLOCATIONS: tuple[Hint, ...] = (
     Hint(r"^norm$", rf"\g<0>: {_NO_ALLOCATION}", "a kernel runs in one thread: write the loop, or use another library "
          "for whole arrays"),
 )  # fmt: skip
+_FUNCTION = (
+    r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'function'>",
+    r"'\1' is an ordinary Python function",
+)
+#: Before HINTS where NUMBA_DISABLE_JIT is set: what `numba.njit` decorates is a plain function then.
+HINTS_WITHOUT_JIT: tuple[Hint, ...] = (
+    Hint(*_FUNCTION, "unset NUMBA_DISABLE_JIT, with which numba.njit leaves functions as they are; others take "
+         "@jit(device=True)"),
+)  # fmt: skip
 _RANDOM = "use create_xoroshiro128p_states and its kin, or pass random numbers in an array"
 _HOST = "call functions of math, cmath, NumPy's scalar ufuncs or the kernel language"
 
@@ -84,8 +93,7 @@ HINTS: tuple[Hint, ...] = (
     Hint(r"name '(\w+)' is not defined", r"the name '\1' is not defined", "define it before the kernel is called"),
     Hint(r"Variable '(\w+)' is not defined", r"the variable '\1' is read before it has a value",
          "give it a value on every way that leads here"),
-    Hint(r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'function'>",
-         r"'\1' is an ordinary Python function", "decorate it with @jit(device=True)"),
+    Hint(*_FUNCTION, "decorate it with @jit(device=True)"),
     Hint(r"Untyped global name 'breakpoint'", "a kernel cannot stop by itself",
          "compile it with debug=True and set the breakpoint in gdb or cuda-gdb: break file.py:12"),
     Hint(r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'builtin_function_or_method'>",

@@ -8,6 +8,7 @@ import pytest
 
 import numba_metal as cuda
 import numba_ptxplus
+from numba_gpucore.base.errors import UnsupportedKernelError
 
 
 @numba.njit
@@ -41,6 +42,22 @@ def test_a_kernel_leaves_the_dispatcher_as_it_was():
     assert double.signatures == [], "the kernel's use compiled nothing for Numba's own target"
     assert double(np.float32(2)) == 4
     assert double.signatures == [(numba.float32,)]
+
+
+def test_what_disabled_decorators_leave_is_told(monkeypatch):
+    """With the function's own decorator there, "decorate it" would be no help."""
+    monkeypatch.setattr(numba.core.config, "DISABLE_JIT", 1)
+
+    @numba.njit
+    def increase(x):
+        return x + 1
+
+    @cuda.jit
+    def kernel(x):
+        x[0] = increase(x[0])
+
+    with pytest.raises(UnsupportedKernelError, match="'increase' is an ordinary Python function — unset NUMBA_DISABLE"):
+        kernel[1, 1](np.zeros(1, np.float32))
 
 
 def test_declared_types_of_variables_hold_in_kernels():
