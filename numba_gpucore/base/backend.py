@@ -189,7 +189,8 @@ class Backend:
     its vendor package is missing. codegen: "module:NAME" of the Codegen, imported on a miss. parse_arch: from what
     users write for an architecture, such as a compute capability, to its name in a CompileRequest; raises OptionError.
     older_archs: whose Artifacts an architecture may run too, best first. runs_on: whether it runs this one of those.
-    checks_bounds: as its devices say. language: Pygments' name of what its Codegen emits.
+    checks_bounds: as its devices say. language: Pygments' name of what its Codegen emits. default_arch: whose text is
+    shown to who has none of its devices and names no other.
     """
 
     kind: str
@@ -203,3 +204,4 @@ class Backend:
     runs_on: Callable[[Artifact, str], bool] = lambda artifact, arch: True
     checks_bounds: bool = False
     language: str = "llvm"
+    default_arch: str = ""

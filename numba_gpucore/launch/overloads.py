@@ -26,8 +26,6 @@ from numba_gpucore.launch.programs import ArgTypes, ProgramTable
 from numba_gpucore.launch.session import default_session
 from numba_gpucore.launch.store import CacheStats
 
-#: That of macOS 14, the oldest system that numba_metal runs on.
-_OLDEST_MSL_VERSION = (3, 1)
 #: Pygments' names of the languages of stages, but for "asm", which is in the back-end's.
 _STAGE_LANGUAGES: dict[miss.Stage, str] = {"types": "python", "llvm": "llvm", "machine": "text"}
 
@@ -183,15 +181,17 @@ class KernelReports:
     def inspect_msl(self, signature: Any = None, msl_version: tuple[int, int] | None = None) -> Any:
         """The Metal Shading Language of a numba_metal kernel, as `inspect_llvm` gives it; no GPU is needed.
 
-        msl_version: (major, minor); else what this Mac's GPU gets, or MSL 3.1 where there is none. Raises OptionError
-        for kernels of other packages.
+        msl_version: (major, minor); else what this Mac's GPU gets, or that of the oldest macOS with such GPUs where
+        there is none. Raises OptionError for kernels of other packages.
         """
         if self.platform.target.name != "metal":
             raise OptionError(f"kernels of {self.platform.target.package} have no MSL; inspect_asm() gives their text")
-        if msl_version is None and default_session().current_device(self.platform).kind == "metal":
+        if msl_version is not None:
+            return self._texts("asm", signature, ".".join(map(str, msl_version)))
+        session = default_session()
+        if session.current_device(self.platform).kind == "metal":
             return self._texts("asm", signature)
-        major, minor = msl_version or _OLDEST_MSL_VERSION
-        return self._texts("asm", signature, f"{major}.{minor}")
+        return self._texts("asm", signature, session.backend(self.platform, "metal").default_arch)
 
     def inspect_sass(self, signature: Any = None, cc: Any = None) -> Any:
         """The machine code that the vendor's assembler makes of `inspect_asm`, disassembled. Raises ToolchainError

@@ -6,7 +6,7 @@
 from typing import Any
 
 from numba_gpucore.base.backend import Backend
-from numba_metal.architectures import older_archs, parse_arch
+from numba_metal.architectures import DEFAULT_MSL_VERSION, arch_of, older_archs, parse_arch
 from numba_metal.driver.abi import LAUNCH_ABI
 from numba_metal.driver.bridge import count_devices
 
@@ -32,4 +32,5 @@ BACKEND = Backend(
     parse_arch=parse_arch,
     older_archs=older_archs,
     language="cpp",
+    default_arch=arch_of(DEFAULT_MSL_VERSION),
 )
