@@ -22,111 +22,94 @@ is: GPUs count the threads that are left, as CUDA programs expect, but MSL promi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from numba_gpucore.base.late_pattern import late_pattern
+from numba_metal.codegen.common_values import (
+    RETURN,
+    NotCommon,
+    count_assignments,
+    has_barrier,
+    holds_barrier,
+    is_barrier,
+    is_return,
+    varies,
+    varying_names,
+    walk,
+    what_decides,
+)
 from numba_metal.codegen.text_tree import Group, Item, Line, Scope, exits_of_loop, is_if
 from numba_metal.codegen.values import Values
 
-_BARRIER = "threadgroup_barrier("
 _VOTE = late_pattern(r"\bbarrier_(?:count|and|or)\(")
-_VARYING = late_pattern(r"\b(?:tid|gid|lane|thread_index)\b")
-#: Calls that neither touch memory nor other threads: casts, and what integer arithmetic is made of.
-_CALL = late_pattern(r"(\w+)\s*\(")
-_PURE_CALL = late_pattern(
-    r"(?:bool|u?char|u?short|u?int|u?long|half|float|min|max|if|while|(?:divide|remainder|absolute)_\w+)$"
-)
-_RETURN = "return;"
-
-
-class _CannotMask(Exception):
-    """A loop around a barrier runs as often as something says that a thread without a mask does not know."""
 
 
 def mask_exits(scope: Scope, values: Values, types: dict[str, str]) -> None:
     """Rewrite the kernel's text in place, where it must be and can be; `types` gets the masks as variables."""
-    if not _has_barrier(scope) or any(_VOTE.search(text) for text in _texts(scope)):
+    if not has_barrier(scope) or any(_VOTE.search(text) for text in _texts(scope)):
         return
-    scope.items = _end_by_return(scope.items)
-    varying = _varying_names(scope)
-    if not (_ends_before_barrier(scope, False) or _has_varying_branch(scope, varying)):
+    varying = varying_names(scope)
+    ended = Scope(_end_by_return(scope.items, varying))
+    if not (_ends_before_barrier(ended, False) or _has_varying_branch(ended, varying)):
         return
     try:
-        masker = _Masker(scope, varying)
-        scope.items = masker.transform(scope, values)
-    except _CannotMask:
+        masker = _Masker(ended, varying)
+        scope.items = masker.transform(ended, values)
+    except NotCommon:
         return
     types.update(dict.fromkeys(masker.masks, "bool"))
 
 
-# -- looking
-
-
-def _walk(scope: Scope) -> Iterator[Item]:
-    for item in scope.items:
-        yield item
-        if isinstance(item, Group):
-            for body in item.bodies:
-                yield from _walk(body)
-
-
 def _texts(scope: Scope) -> Iterator[str]:
-    for item in _walk(scope):
+    for item in walk(scope):
         yield from [item.text] if isinstance(item, Line) else [*item.heads, item.tail]
-
-
-def _is_barrier(item: Item) -> bool:
-    return isinstance(item, Line) and item.text.startswith(_BARRIER)
-
-
-def _is_return(item: Item) -> bool:
-    return isinstance(item, Line) and item.text == _RETURN
-
-
-def _has_barrier(scope: Scope) -> bool:
-    return any(map(_is_barrier, _walk(scope)))
-
-
-def _holds_barrier(item: Item) -> bool:
-    return isinstance(item, Group) and any(map(_has_barrier, item.bodies))
 
 
 def _ends_before_barrier(scope: Scope, barrier_follows: bool) -> bool:
     """True if a `return` stands before a barrier; the scope is read from its end."""
     found = False
     for item in reversed(scope.items):
-        if _is_barrier(item):
+        if is_barrier(item):
             barrier_follows = True
         elif isinstance(item, Group):
-            in_loop = not is_if(item) and _holds_barrier(item)
+            in_loop = not is_if(item) and holds_barrier(item)
             inner = [_ends_before_barrier(body, barrier_follows or in_loop) for body in item.bodies]
             found = found or any(inner)
-            barrier_follows = barrier_follows or _holds_barrier(item)
-        elif _is_return(item):
+            barrier_follows = barrier_follows or holds_barrier(item)
+        elif is_return(item):
             found = found or barrier_follows
     return found
 
 
-def _end_by_return(items: list[Item]) -> list[Item]:
-    """What leaves a `do { } while (false)` around a barrier, behind which the kernel ends, returns instead."""
+def _end_by_return(items: list[Item], varying: set[str]) -> list[Item]:
+    """What leaves a loop around a barrier, behind which the kernel ends, returns instead, unless all threads leave."""
     *before, last = items or [Line("")]
-    if not _holds_barrier(last):
+    if not holds_barrier(last):
         return items
     assert isinstance(last, Group)
-    if last.tail == "} while (false);":
-        return [*before, *_end_by_return(_returns_for_breaks(last.bodies[0].items))]
     if is_if(last):
-        return [*before, replace(last, bodies=[Scope(_end_by_return(body.items)) for body in last.bodies])]
-    return items
+        return [*before, replace(last, bodies=[Scope(_end_by_return(body.items, varying)) for body in last.bodies])]
+    body = last.bodies[0].items
+    if last.tail == "} while (false);":
+        return [*before, *_end_by_return(_returns_for_breaks(body), varying)]
+    rewritten: list[Item] = []
+    for item in body:
+        if isinstance(item, Group) and _is_break(item) and not varies(item.heads[0], item.reads, varying):
+            *rest, leave = item.bodies[0].items
+            rewritten.append(replace(item, bodies=[Scope([*_returns_for_breaks(rest), leave])]))
+        elif _is_word(item):
+            rewritten.append(item)
+        else:
+            rewritten += _returns_for_breaks([item])
+    return [*before, replace(last, bodies=[Scope(rewritten)])]
 
 
 def _returns_for_breaks(items: list[Item]) -> list[Item]:
     result: list[Item] = []
     for item in items:
         if isinstance(item, Line):
-            result.append(Line(_RETURN) if item.text == "break;" else item)
+            result.append(Line(RETURN) if item.text == "break;" else item)
         elif is_if(item):
             result.append(replace(item, bodies=[Scope(_returns_for_breaks(body.items)) for body in item.bodies]))
         else:
@@ -134,51 +117,12 @@ def _returns_for_breaks(items: list[Item]) -> list[Item]:
     return result
 
 
-def _varying_names(scope: Scope) -> set[str]:
-    """Variables that may differ between the threads of a group."""
-    assignments = _count_assignments(scope)
-    varying: set[str] = set()
-    size = -1
-    while len(varying) > size:
-        size = len(varying)
-        _note_varying(scope, assignments, varying, False)
-    return varying
-
-
-def _note_varying(scope: Scope, assignments: Counter[str], varying: set[str], is_varying: bool) -> None:
-    """assignments: how many each variable has in the whole kernel."""
-    for item in scope.items:
-        if isinstance(item, Line):
-            if item.defines and (is_varying or _varies(item.text, item.reads, varying)):
-                varying.add(item.defines)
-            continue
-        splits = _varies(" ".join((*item.heads, item.tail)), item.reads, varying)
-        for body in item.bodies:
-            if splits and _holds_barrier(item):
-                # All threads will come by here, so only what has another value elsewhere differs.
-                varying |= {name for name, count in _count_assignments(body).items() if count < assignments[name]}
-            _note_varying(body, assignments, varying, is_varying or (splits and not _holds_barrier(item)))
-
-
-def _count_assignments(scope: Scope) -> Counter[str]:
-    return Counter(item.defines for item in _walk(scope) if isinstance(item, Line) and item.defines)
-
-
-def _varies(text: str, reads: frozenset[str], varying: set[str]) -> bool:
-    return not _is_pure(text) or _VARYING.search(text) is not None or not varying.isdisjoint(reads)
-
-
 def _has_varying_branch(scope: Scope, varying: set[str]) -> bool:
     """True if a barrier stands in an `if` that only some threads may enter."""
     return any(
-        isinstance(item, Group) and is_if(item) and _holds_barrier(item) and _varies(item.heads[0], item.reads, varying)
-        for item in _walk(scope)
+        isinstance(item, Group) and is_if(item) and holds_barrier(item) and varies(item.heads[0], item.reads, varying)
+        for item in walk(scope)
     )
-
-
-def _is_pure(text: str) -> bool:
-    """True for arithmetic on variables and the kernel's scalar arguments."""
-    return "[" not in text and "*(" not in text and all(map(_PURE_CALL.match, _CALL.findall(text)))
 
 
 # -- rewriting
@@ -189,30 +133,30 @@ class _Masker:
 
     def __init__(self, scope: Scope, varying: set[str]):
         self.masks: list[str] = []
-        self._taken = set(_count_assignments(scope))
+        self._taken = set(count_assignments(scope))
         self._common_ifs: set[int] = set()
         self._needed: set[str] = set()
-        for item in _walk(scope):
-            if isinstance(item, Group) and _holds_barrier(item):
+        for item in walk(scope):
+            if isinstance(item, Group) and holds_barrier(item):
                 self._note_control(item, scope, varying)
 
     def _note_control(self, item: Group, scope: Scope, varying: set[str]) -> None:
         """Note the variables that decide how often a loop around a barrier runs, or whether all threads enter a branch.
-        Raises _CannotMask unless every thread can compute them without reading memory, and all get the same."""
+        Raises NotCommon unless every thread can compute them without reading memory, and all get the same."""
         constructs = [item]
         if not is_if(item):
             exits = list(filter(_is_loop_exit, item.bodies[0].items))
             branches = [inner for inner in exits if isinstance(inner, Group)]
             is_hidden = len(exits) != sum(1 for _exit in exits_of_loop(item.bodies[0].items))
             if is_hidden or (_is_endless(item) and not any(map(_is_break, branches))):
-                raise _CannotMask
+                raise NotCommon
             constructs += branches
         for construct in constructs:
-            if _varies(" ".join((*construct.heads, construct.tail)), construct.reads, varying):
+            if varies(" ".join((*construct.heads, construct.tail)), construct.reads, varying):
                 if is_if(item):
                     return
-                raise _CannotMask
-            self._needed |= _what_decides(scope, construct.reads)
+                raise NotCommon
+            self._needed |= what_decides(scope, construct.reads)
         if is_if(item):
             self._common_ifs.add(id(item))
 
@@ -242,19 +186,22 @@ class _Masker:
             nonlocal is_fresh
             if run:
                 items.extend(_guard(run, masks, is_fresh, keeps_return=is_last and is_kernel))
-                is_fresh = is_fresh and not any(_is_return(item) for item in _walk(Scope(run)))
+                is_fresh = is_fresh and not any(is_return(item) for item in walk(Scope(run)))
                 run.clear()
 
         for item in scope.items:
-            if _is_barrier(item):
+            if is_barrier(item):
                 flush()
                 items.append(item)
-            elif _holds_barrier(item):
+            elif holds_barrier(item):
                 assert isinstance(item, Group)
                 flush()
-                items.extend(self._construct(item, masks))
+                items.extend(self._construct(item, masks, is_fresh))
                 is_fresh = False
-            elif _is_loop_exit(item) or (isinstance(item, Line) and item.defines in self._needed):
+            elif isinstance(item, Group) and _is_loop_exit(item):
+                flush()
+                items.append(replace(item, bodies=[Scope(self._body(item.bodies[0], masks, False))]))
+            elif _is_word(item) or (isinstance(item, Line) and item.defines in self._needed):
                 flush()
                 items.append(item)
             else:
@@ -262,9 +209,9 @@ class _Masker:
         flush(is_last=True)
         return items
 
-    def _construct(self, group: Group, masks: tuple[str, ...]) -> list[Item]:
+    def _construct(self, group: Group, masks: tuple[str, ...], is_fresh: bool) -> list[Item]:
         if not is_if(group):
-            return [self._loop(group, masks)]
+            return [self._loop(group, masks, is_fresh)]
         if id(group) in self._common_ifs:
             return [replace(group, bodies=[Scope(self._body(body, masks, False)) for body in group.bodies])]
         return self._branches(group, masks)
@@ -282,9 +229,9 @@ class _Masker:
             items.extend(self._body(body, (*masks, name), False))
         return items
 
-    def _loop(self, group: Group, masks: tuple[str, ...]) -> Group:
+    def _loop(self, group: Group, masks: tuple[str, ...], is_fresh: bool) -> Group:
         loop = replace(group, bodies=[Scope(self._body(group.bodies[0], masks, False))])
-        if not masks:
+        if not masks or is_fresh:
             return loop
         # What decides about the loop makes sense where a thread has come here, and perhaps only there.
         words, index = self._values.builtin("barrier_word"), self._values.builtin("thread_index")
@@ -297,10 +244,10 @@ def _is_word(item: Item) -> bool:
 
 
 def _is_loop_exit(item: Item) -> bool:
-    """A `break` or `continue`, or an `if` that does nothing else."""
+    """A `break` or `continue`, or an `if` that ends in its only one."""
     if isinstance(item, Line):
         return _is_word(item)
-    return is_if(item) and len(item.bodies) == 1 and list(map(_is_word, item.bodies[0].items)) == [True]
+    return _leaves_by(item, ("break;", "continue;")) and sum(1 for _exit in exits_of_loop([item])) == 1
 
 
 def _is_endless(loop: Group) -> bool:
@@ -309,7 +256,15 @@ def _is_endless(loop: Group) -> bool:
 
 
 def _is_break(group: Group) -> bool:
-    return any(isinstance(item, Line) and item.text == "break;" for item in group.bodies[0].items)
+    return _leaves_by(group, ("break;",))
+
+
+def _leaves_by(group: Group, words: tuple[str, ...]) -> bool:
+    """True for an `if` without `else` that ends in one of the words."""
+    if not is_if(group) or len(group.bodies) != 1:
+        return False
+    last = group.bodies[0].items[-1]
+    return isinstance(last, Line) and last.text in words
 
 
 def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return: bool) -> list[Item]:
@@ -317,7 +272,7 @@ def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return
     if not masks:
         return list(run)
     items = list(run)
-    if not keeps_return and any(map(_is_return, _walk(Scope(run)))):
+    if not keeps_return and any(map(is_return, walk(Scope(run)))):
         if _returns_last(run):
             items = _clear_masks(run, masks, [])
         else:
@@ -332,18 +287,18 @@ def _returns_last(run: list[Item]) -> bool:
     *_before, last = run
     if not isinstance(last, Group) or not is_if(last):
         return False
-    at_ends = sum(_is_return(body.items[-1]) for body in last.bodies if body.items)
-    return at_ends == sum(map(_is_return, _walk(Scope(run))))
+    at_ends = sum(is_return(body.items[-1]) for body in last.bodies if body.items)
+    return at_ends == sum(map(is_return, walk(Scope(run))))
 
 
 def _clear_masks(items: list[Item], masks: tuple[str, ...], leave: list[Line]) -> list[Item]:
     """`return` becomes: clear the masks, leave the innermost loop; behind each loop in between, leave the next."""
     result: list[Item] = []
     for item in items:
-        if _is_return(item):
+        if is_return(item):
             result += [Line(f"{name} = false;", defines=name) for name in masks]
             result += leave
-        elif isinstance(item, Group) and any(_is_return(inner) for body in item.bodies for inner in _walk(body)):
+        elif isinstance(item, Group) and any(is_return(inner) for body in item.bodies for inner in walk(body)):
             bodies = [Scope(_clear_masks(body.items, masks, leave)) for body in item.bodies]
             heads = [head if head.endswith("{") else f"{head} {{" for head in item.heads]
             result.append(replace(item, heads=heads, bodies=bodies, tail=item.tail or "}"))
@@ -352,37 +307,3 @@ def _clear_masks(items: list[Item], masks: tuple[str, ...], leave: list[Line]) -
         else:
             result.append(item)
     return result
-
-
-def _what_decides(scope: Scope, names: frozenset[str]) -> set[str]:
-    """The variables that these depend on. Raises _CannotMask unless every thread can compute them by arithmetic."""
-    needed = set(names)
-    size = -1
-    while len(needed) > size:
-        size = len(needed)
-        for name in sorted(needed):
-            for line in _definitions(scope, name):
-                if not _is_pure(line.text):
-                    raise _CannotMask
-                needed |= line.reads
-    if not all(_is_common(scope, name) for name in needed):
-        raise _CannotMask
-    return needed
-
-
-def _definitions(scope: Scope, name: str) -> list[Line]:
-    return [item for item in _walk(scope) if isinstance(item, Line) and item.defines == name]
-
-
-def _is_common(scope: Scope, name: str) -> bool:
-    """True if all assignments of a variable stand where every thread comes by: in no construct without a barrier."""
-    for item in scope.items:
-        if isinstance(item, Group):
-            check = _is_common if _holds_barrier(item) else _is_unassigned
-            if not all(check(body, name) for body in item.bodies):
-                return False
-    return True
-
-
-def _is_unassigned(scope: Scope, name: str) -> bool:
-    return not _definitions(scope, name)

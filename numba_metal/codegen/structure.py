@@ -122,9 +122,10 @@ class _Structurer:
                 lone_exits.setdefault(home, []).append(block)
         for header, exits in lone_exits.items():
             # If the loop also leaves for a place further on, that exit would have to jump over code put behind the
-            # loop; all exits then stay inside it, each in front of its own `break`.
-            if not self._leaves_for_merge(header):
-                block = max(exits, key=lambda b: (self._sizes[b], -flow.position[b]))
+            # loop; all exits then stay inside it, each in front of its own `break`. So do throws.
+            calm = [block for block in exits if not self._throws(block)]
+            if calm and not self._leaves_for_merge(header) and not self._leaves_barriers_early(header):
+                block = max(calm, key=lambda b: (self._sizes[b], -flow.position[b]))
                 placed.add(block)
                 self._followers[header].append(block)
         for blocks in self._followers.values():
@@ -144,6 +145,16 @@ class _Structurer:
             self._leaves(header, target) and target not in self._ends and self._is_merge(target)
             for block in flow.loop_blocks[header]
             for target in flow.successors[block]
+        )
+
+    def _leaves_barriers_early(self, header: int) -> bool:
+        """True for a loop around barriers with several exits. `mask_exits` finds those of single threads where all
+        stand inside it; behind it, the code of one would make its test the loop's own, for all threads."""
+        blocks = self._flow.loop_blocks[header]
+        ways_out = {target for block in blocks for target in self._flow.successors[block] if target not in blocks}
+        instrs = (instr for block in blocks for instr in self._function.blocks[block].instrs)
+        return sum(not self._throws(block) for block in ways_out) > 1 and any(
+            instr.detail.startswith("msl.barrier") for instr in instrs
         )
 
     def _home(self, block: int) -> tuple[int, bool]:

@@ -120,6 +120,47 @@ def meet_behind_two_conditions(x, out):
     out[i] = tile[i] + tile[40 - i]
 
 
+def raise_in_the_last_loop(x, out):
+    """Behind the loop the kernel ends, so that who raises leaves it as the others do."""
+    i = gpu.grid(1)
+    k = 16
+    while k > 0:
+        if x[i] == k:
+            raise ValueError("round", k)
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+
+
+def raise_in_a_loop_before_the_end(x, out):
+    i = gpu.grid(1)
+    k = 16
+    while k > 0:
+        if x[i] < 3:
+            if out[i] == 28:
+                raise ValueError("round", k)
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+    if x[i] < 10:
+        out[i] = -1
+
+
+def return_a_number_from_a_loop(x, out):
+    i = gpu.grid(1)
+    k = 16
+    while k > 0:
+        if x[i] == k:
+            out[i] = -k
+            return
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+
+
 def launch(kernel, raises=None):
     x, out = gpu.to_device(X), gpu.to_device(np.zeros(N, np.int32))
     if raises is None:
@@ -169,6 +210,21 @@ def test_raise_in_a_loop_of_barriers() -> None:
         out[lives] += np.roll(tile, -1)[lives]
     out[lives] = 3 * out[lives] + tile[lives]
     np.testing.assert_array_equal(launch(raise_in_a_loop_of_barriers, "round"), out)
+
+
+def test_raise_in_a_loop_behind_which_the_kernel_ends() -> None:
+    """16 + 8 + 4 + 2 + 1 = 31; thread k has added what comes before k."""
+    wanted = np.full(N, 31)
+    wanted[[16, 8, 4, 2, 1]] = 0, 16, 24, 28, 30
+    np.testing.assert_array_equal(launch(raise_in_the_last_loop, "round"), wanted)
+    wanted = np.array([28] * 3 + [-1] * 7 + [31] * 54)
+    np.testing.assert_array_equal(launch(raise_in_a_loop_before_the_end, "round"), wanted)
+
+
+def test_return_a_number_from_a_loop_behind_which_the_kernel_ends() -> None:
+    wanted = np.full(N, 31)
+    wanted[[16, 8, 4, 2, 1]] = -16, -8, -4, -2, -1
+    np.testing.assert_array_equal(launch(return_a_number_from_a_loop), wanted)
 
 
 def test_the_check_can_fail() -> None:
