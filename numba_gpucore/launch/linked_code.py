@@ -13,8 +13,10 @@ def read_linked_code(given: Any) -> tuple[LinkedCode, ...]:
     """A path or an object like numba.cuda's LinkableCode, or several. Raises OptionError, OSError."""
     if given is None:
         return ()
-    items = given if isinstance(given, (list, tuple, set, frozenset)) else (given,)
-    return tuple(map(_read, items))
+    if isinstance(given, (set, frozenset)):
+        # Sets have another order in each process, and keys of the cache must not.
+        return tuple(sorted(map(_read, given), key=str))
+    return tuple(map(_read, given if isinstance(given, (list, tuple)) else (given,)))
 
 
 def _read(item: Any) -> LinkedCode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,13 @@ def test_coroutines_are_refused() -> None:
 
     with pytest.raises(OptionError, match="async function"):
         jit(HOST, waits)
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_files_in_a_set_have_one_order(kind: type, tmp_path: Path) -> None:
+    """A set's own differs from process to process, and so would the keys of kernels in the cache."""
+    names = [f"{letter}.ptx" for letter in "abcdefgh"]
+    for name in names:
+        (tmp_path / name).write_text("// the same in all")
+    linked = jit(HOST, link=kind(str(tmp_path / name) for name in names))(function).options.link
+    assert [one.name for one in linked] == names
