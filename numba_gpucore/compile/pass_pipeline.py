@@ -11,6 +11,7 @@ from numba_gpucore.base.site import Frame
 from numba_gpucore.compile.call_conv import is_in_try, leave_try
 from numba_gpucore.compile.double_literals import find_double_literals
 from numba_gpucore.compile.infer_types import InferTypes
+from numba_gpucore.compile.llvm_calls import call_intrinsic
 from numba_gpucore.compile.lower.array_expressions import lower_pending_assignment
 from numba_gpucore.compile.lower.tuple_items import check_tuple_index, is_tuple_index
 from numba_gpucore.compile.numba_api import (
@@ -22,6 +23,7 @@ from numba_gpucore.compile.numba_api import (
     LoweringPass,
     NopythonTypeInference,
     PassManager,
+    cgutils,
     compiler,
     ir,
     lowering,
@@ -70,6 +72,11 @@ class DeviceLower(lowering.Lower):
         getitem = self.context.get_function(operator.getitem, signature)
         item = getitem(self.builder, (self.loadvar(value.name), position))
         return self.context.cast(self.builder, item, signature.return_type, resty)
+
+    def _lower_call_RecursiveCall(self, fnty, expr, signature):
+        with cgutils.if_unlikely(self.builder, call_intrinsic(self.builder, "gpu.stack_is_spent")):
+            self.context.call_conv.return_user_exc(self.builder, RecursionError, ("maximum recursion depth exceeded",))
+        return super()._lower_call_RecursiveCall(fnty, expr, signature)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -21,6 +21,7 @@ from numba_gpucore.compile.job import Job
 _FUNCTION = late_pattern(r"^define [^\n]*?@\"?(?P<name>[\w.$]+)\"?\([^\n]*\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
 #: The location of an instruction, or the last operand of a debug record.
 _PLACE = late_pattern(r"(?P<before>, !dbg |^    #dbg_[^\n]*, )(?P<place>!\d+)(?P<end>\)?(?:, ![^\n]*)?)$", re.MULTILINE)
+_ENTRY = late_pattern(r" !dbg !\d+")
 _LOCATION = late_pattern(r"^(!\d+) = (?:distinct )?!DILocation\((?P<place>.*?)(?:, inlinedAt: (?P<at>!\d+))?\)$", re.M)
 _NUMBER = late_pattern(r"^!(\d+) = ", re.MULTILINE)
 _DIRECTIVES_ONLY = "emissionKind: DebugDirectivesOnly"
@@ -73,6 +74,7 @@ class _LineWriter:
         root = self._add(f"distinct !DILocation(line: {self._first_line}, scope: {entry})")
         moved: dict[str, str] = {}
         head, brace, body = function[0].partition("{\n")
+        head = _ENTRY.sub("", head)  # recursive functions, which are inlined nowhere, still have that of Numba
         body = _PLACE.sub(
             lambda found: found["before"] + self._inlined(found["place"], root, moved) + found["end"], body
         )

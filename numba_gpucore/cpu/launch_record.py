@@ -20,7 +20,7 @@ _NEXT_OFFSET = struct.calcsize("<6I6Q")
 #: Beyond every count of blocks, and far from where additions to it would overflow.
 _NO_MORE_BLOCKS = 2**62
 
-BLOCK_NBYTES = 104
+BLOCK_NBYTES = 112
 THREAD_NBYTES = 32
 WARP_NBYTES = 1088
 WARP_SIZE = 32

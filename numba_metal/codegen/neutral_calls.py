@@ -234,6 +234,7 @@ NEUTRAL: dict[str, Printer] = {
     "gpu.active_mask": _active_mask,
     "gpu.dynamic_shared": lambda values, instr: pointer(values, instr.result),
     "gpu.dynamic_shared_nbytes": _dynamic_shared_nbytes,
+    "gpu.stack_is_spent": lambda values, instr: Expr("false", "bool"),  # Metal has no recursion
     "gpu.throw": _throw,
     "gpu.print.begin": _begin_print,
     "gpu.print.number": _print("print_number"),

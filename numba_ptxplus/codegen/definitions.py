@@ -180,6 +180,7 @@ _BODIES: dict[str, str] = {
     "gpu.bfloat.widen": "%b = bitcast i16 %p0 to bfloat\n %r = fpext bfloat %b to float\n ret float %r",
     "gpu.dynamic_shared": _DYNAMIC_SHARED_ADDRESS,
     "gpu.dynamic_shared_nbytes": _DYNAMIC_SHARED_NBYTES,
+    "gpu.stack_is_spent": "ret i1 false",  # a launch that runs out of it fails
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import numba_metal as gpu
+import numba_ptxplus
 
 N = 64
 
@@ -66,13 +67,26 @@ def calls_in_try(x, out):
         out[i] = -1
 
 
-KERNELS = [elementwise, with_barriers, with_warps, with_atomics, strided, calls, calls_in_try]
+@numba_ptxplus.jit(device=True)
+def sum_of_ones(n):
+    if n == 0:
+        return 0
+    return sum_of_ones(n - 1) + 1
+
+
+def recurs(x, out):
+    i = numba_ptxplus.grid(1)
+    out[i] = x[i] * sum_of_ones(2)
+
+
+KERNELS = [elementwise, with_barriers, with_warps, with_atomics, strided, calls, calls_in_try, recurs]
 
 
 @pytest.mark.parametrize("options", [{"debug": True, "opt": False}, {"debug": True}, {"lineinfo": True}], ids=str)
 @pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
+@pytest.mark.filterwarnings("ignore:debug=True with optimisation")  # of CUDA's debugger
 def test_the_object_names_the_kernels_lines(kernel, options, capfd):
-    compiled = gpu.jit(kernel, **options)
+    compiled = (numba_ptxplus if kernel is recurs else gpu).jit(kernel, **options)  # Metal has no recursion
     x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     compiled[1, N](x, out)
     np.testing.assert_array_equal(out, x * 2)

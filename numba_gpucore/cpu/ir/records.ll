@@ -16,8 +16,8 @@
 ;   6 x of the running thread in the grid (flat programs)
 ;   7 threads, 8 warps (coroutine programs)
 ;   9 false and true predicates of threads that arrived at the current barrier, 10 at the last barrier
-;   11 threads in the block
-%gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, ptr, ptr, [2 x i32], [2 x i32], i32 }
+;   11 threads in the block            12 where the worker's stack was when the block began
+%gpu.block = type { ptr, ptr, [3 x i32], [3 x i32], [3 x i32], i32, i64, ptr, ptr, [2 x i32], [2 x i32], i32, ptr }
 
 ; One thread, what device IR calls its context: 0 %gpu.block, 1 thread index, 2 number in the block (flat programs:
 ; place in its row), 3 continuation (flat programs: where replay.ll keeps a throw). In coroutine programs its frame
