@@ -16,6 +16,7 @@ from typing import Union
 
 from numba_metal.codegen.control_flow import ControlFlow
 from numba_metal.codegen.ir_types import Function
+from numba_metal.codegen.select_statements import is_ignored
 
 #: The label of the function's end: a block that only returns needs no place of its own.
 END = -1
@@ -87,8 +88,8 @@ def structure_control_flow(function: Function, flow: ControlFlow) -> Tree:
 
 
 def _is_end(function: Function, block: int) -> bool:
-    instrs = function.blocks[block].instrs
-    return len(instrs) == 1 and instrs[0].opcode in ("ret", "unreachable")
+    *before, last = function.blocks[block].instrs
+    return last.opcode in ("ret", "unreachable") and all(map(is_ignored, before))
 
 
 class _Structurer:

@@ -369,3 +369,60 @@ while (true) {
     }
 }"""
     )
+
+
+def test_where_only_lives_of_local_arrays_end_the_kernel_ends():
+    """LLVM puts that before the `ret` at which all ways meet; a thread that throws in a loop returns there."""
+    text = emit(
+        f"""
+define void @{ENTRY}(ptr %ctx, ptr %a, i64 %n, ptr %out, i64 %m) {{
+entry:
+  %local = alloca [4 x i32]
+  br label %loop
+loop:
+  %j = phi i64 [ 0, %entry ], [ %next, %go_on ]
+  %place = getelementptr i32, ptr %a, i64 %j
+  %item = load i32, ptr %place
+  %bad = icmp eq i32 %item, 9
+  br i1 %bad, label %throw, label %go_on
+throw:
+  call void @msl.throw(i32 0, i64 0, i64 0, i64 0, i64 0)
+  br label %done
+go_on:
+  %spot = getelementptr i32, ptr %local, i64 %j
+  store i32 %item, ptr %spot
+  %next = add nuw nsw i64 %j, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %behind
+behind:
+  %last = load i32, ptr %local
+  %worse = icmp eq i32 %last, 7
+  br i1 %worse, label %done, label %store
+store:
+  store i32 %last, ptr %out
+  br label %done
+done:
+  call void @llvm.lifetime.end.p0(ptr %local)
+  ret void
+}}
+""",
+        ARGS,
+    )
+    assert (
+        text.split("array_[4];\n")[-1]
+        == """    long v = 0L;
+    do {
+        int loaded = args.a[v];
+        if (loaded == 9) {
+            throw_site(mailbox, launch.program, group, tid, 0u, 0UL, 0UL, 0UL, 0UL);
+            return;
+        }
+        array_[v] = loaded;
+        v = v + 1L;
+    } while (v < args.a_size);
+    int loaded_2 = array_[0];
+    if (loaded_2 != 7)
+        args.b[0] = loaded_2;
+}
+"""
+    )
