@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba_gpucore.base.backend import Device, LaunchConfig, Program
+from numba_gpucore.base.errors import DeviceError
 from numba_gpucore.launch import advice
 from numba_gpucore.launch.configure import KernelNeeds, Shape, check_configuration
 from numba_gpucore.launch.marshal import Packer
@@ -86,7 +87,10 @@ class PreparedLaunch:
         try:
             self._device.launch(self._program, config, params, queue)
             staging.download()
-        except BaseException:  # Ctrl-C, or what a handler of signals raises: the launch may go on
-            (stream or default_session().default_stream(self._device)).hold(staging)
+        except BaseException as error:  # Ctrl-C, or what a handler of signals raises: the launch may go on
+            on = stream or default_session().default_stream(self._device)
+            on.hold(staging)
+            if isinstance(error, DeviceError):
+                on.raise_failure(error)
             raise
         default_session().raise_pending(self._device, queue)

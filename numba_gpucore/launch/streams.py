@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numba_gpucore.base.backend import Device, Mark, Queue
-from numba_gpucore.base.errors import ArgumentError, LaunchError
+from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError
 
 if TYPE_CHECKING:
     import asyncio
@@ -66,12 +66,15 @@ class Stream:
         return number
 
     def wait(self) -> None:
-        """Wait for all work given so far, without looking for exceptions."""
+        """Wait for all work given so far, without looking for exceptions. Raises DeviceError if the device failed."""
         numbers = tuple(self.held)
-        if self.queue is None:
-            self.device.synchronize()
-        else:
-            self.queue.synchronize()
+        try:
+            if self.queue is None:
+                self.device.synchronize()
+            else:
+                self.queue.synchronize()
+        except DeviceError as failure:
+            self.raise_failure(failure)
         for number in numbers:  # not where Ctrl-C ended the wait: the work goes on
             self.held.pop(number, None)
 
@@ -79,6 +82,14 @@ class Stream:
         """Wait for all work given so far; raise what kernel threads threw."""
         self.wait()
         self._raise_pending(self.device, self.queue)
+
+    def raise_failure(self, failure: DeviceError) -> NoReturn:
+        """Raise it from what kernel threads threw before the device failed, else the next wait would raise that."""
+        try:
+            self._raise_pending(self.device, self.queue)
+        except Exception as thrown:
+            raise failure from thrown
+        raise failure
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:

@@ -244,3 +244,24 @@ def test_the_check_can_fail() -> None:
     with pytest.raises(DeviceError, match="waits at a barrier that other threads of its threadgroup never reach"):
         read_the_number_of_rounds[1, N](gpu.to_device(X), gpu.to_device(X))
         gpu.synchronize()
+
+
+@pytest.mark.parametrize("to_wait", ["default stream", "stream", "copy"])
+def test_what_was_thrown_before_the_gpu_failed_is_told_with_the_failure_and_not_later(to_wait: str) -> None:
+    """Two threads throw before the others, which the GPU then lets wait at a barrier for them."""
+
+    @gpu.jit
+    def throw_and_fail(x, out):
+        i = gpu.grid(1)
+        if x[i] < 2:
+            raise ValueError("thrown first", 7)
+        out[i] = gpu.syncthreads_count(i > 3)
+
+    stream = gpu.stream() if to_wait == "stream" else gpu.default_stream()
+    arrays = (X.copy(), X.copy()) if to_wait == "copy" else (gpu.to_device(X), gpu.to_device(X))
+    with pytest.raises(DeviceError, match="waits at a barrier that other threads") as failure:
+        throw_and_fail[1, N, stream](*arrays)
+        stream.synchronize()
+    assert repr(failure.value.__cause__).startswith("ValueError('thrown first', 7")
+    gpu.synchronize()
+    stream.synchronize()
