@@ -7,6 +7,7 @@ same, since programs print `kernel.signatures`.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any, Literal, Union
 
 from numba_gpucore.base.records import dataclass, field
@@ -148,11 +149,23 @@ class NamedTupleType:
     __repr__ = __str__
 
 
+def texts_of_member(member: Any) -> str:
+    """What is written for an enum's member by methods of its class, which kernels do when they print it; empty where
+    the class has none of its own, so that name and value tell it."""
+    methods = (getattr(type(member), name) for name in ("__str__", "__repr__", "__format__"))
+    if not any(isinstance(method, FunctionType) and method.__module__ != "enum" for method in methods):
+        return ""
+    try:
+        return f" {str(member)!r} {member!r} {format(member)!r}"
+    except Exception as error:  # whatever they raise: a kernel that prints the member is refused with it
+        return f" {type(error).__name__}"
+
+
 @dataclass(frozen=True)
 class EnumType:
     """A member of an enum whose values all have type `dtype`, numbers or tuples of them; passed as its value.
 
-    members: names and values, which kernels can print, as text."""
+    members: names and values, and what the class's own methods write, which kernels can print, as text."""
 
     cls: ClassRef
     dtype: ScalarType | TupleType
@@ -161,7 +174,9 @@ class EnumType:
 
     @classmethod
     def of(cls, enum_class: Any, dtype: ScalarType | TupleType, is_int: bool) -> EnumType:
-        members = ", ".join(f"{name}={member.value!r}" for name, member in enum_class.__members__.items())
+        members = ", ".join(
+            f"{name}={member.value!r}{texts_of_member(member)}" for name, member in enum_class.__members__.items()
+        )
         return cls(ClassRef(enum_class.__module__, enum_class.__qualname__, enum_class), dtype, is_int, members)
 
     def __str__(self) -> str:

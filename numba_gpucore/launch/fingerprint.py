@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from numba_gpucore.array_interface import is_foreign_array
+from numba_gpucore.base.argtypes import texts_of_member
 from numba_gpucore.base.digest import blake2b
 from numba_gpucore.base.options import KernelOptions
 from numba_gpucore.base.records import dataclass, field
@@ -187,6 +188,7 @@ class _Encoder:
     def _add_numpy(self, value: Any, name: str) -> bool:
         if isinstance(value, enum.Enum):
             self._put("member", f"{type(value).__module__}.{type(value).__qualname__}.{value.name}")
+            self._put("texts", texts_of_member(value))
             self.add(value.value, name)
         elif isinstance(value, np.dtype):
             self._put("dtype", _dtype_text(value))

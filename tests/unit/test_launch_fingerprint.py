@@ -102,6 +102,22 @@ def test_values_that_matter_change_the_fingerprint(make, left, right):
     assert take_fingerprint(make(left)) == take_fingerprint(make(left))
 
 
+@pytest.mark.parametrize("method", ["__str__", "__repr__", "__format__"])
+@pytest.mark.parametrize("source", ["def kernel(): print(Mode.ON)", "def kernel(): print(ON)"], ids=["class", "member"])
+def test_what_own_methods_of_an_enum_write_is_part_of_it(method, source):
+    """Kernels print it."""
+
+    def define_with(text):
+        def write(self, *_format):
+            return text
+
+        mode = enum.Enum("Mode", {"ON": 1, method: write})
+        return define(source, Mode=mode, ON=mode.ON)
+
+    digests = {take_fingerprint(define_with(text)).digest for text in ("one", "one", "two")}
+    assert len(digests) == 2 and None not in digests
+
+
 def test_global_array_is_part_of_it():
     source = "def kernel(i): return TABLE[i]"
     one, two = (define(source, TABLE=np.array([value])) for value in (1, 2))

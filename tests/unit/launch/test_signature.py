@@ -33,6 +33,20 @@ class Weight(enum.Enum):
     FULL = 1.0
 
 
+class Mode(enum.Enum):
+    ON = 1
+
+    def __str__(self):
+        return f"mode {self.name.lower()}"
+
+
+class Unwritten(enum.Enum):
+    ON = 1
+
+    def __repr__(self):
+        raise RuntimeError
+
+
 @dataclass(frozen=True)
 class Body:
     mass: float
@@ -77,6 +91,8 @@ VALUES = {
     "named tuple": (Point(1, 2.0), f"{__name__}.Point(x: int64, y: float64)"),
     "enum": (Colour.RED, f"Enum({__name__}.Colour[RED=1, GREEN=2]: int64)"),
     "enum of floats": (Weight.HALF, f"Enum({__name__}.Weight[HALF=0.5, FULL=1.0]: float64)"),
+    "enum that writes itself": (Mode.ON, f"Enum({__name__}.Mode[ON=1 'mode on' {Mode.ON!r} 'mode on']: int64)"),
+    "enum that cannot be written": (Unwritten.ON, f"Enum({__name__}.Unwritten[ON=1 RuntimeError]: int64)"),
     "int enum": (Level.LOW, f"IntEnum({__name__}.Level[LOW=1]: int64)"),
     "date": (np.datetime64("2020-01-01"), "datetime64[D]"),
     "time span": (np.timedelta64(3, "ms"), "timedelta64[ms]"),
