@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import combinations
+from math import gcd
 
 from numba_metal.codegen.expressions import element_nbytes, int_type, scalar_type
 from numba_metal.codegen.ir_types import (
@@ -27,7 +29,7 @@ from numba_metal.codegen.ir_types import (
     field_offset,
     size_of,
 )
-from numba_metal.codegen.memory_objects import Address, MemoryObject, Step
+from numba_metal.codegen.memory_objects import THREAD, THREADGROUP, Address, MemoryObject, Step, is_shared_memory
 from numba_metal.codegen.select_statements import Selection
 from numba_metal.codegen.variables import Variables
 
@@ -131,6 +133,7 @@ class Types:
         self._votes = _vote_on_signs(selection)
         self.pointee: dict[MemoryObject, str] = _choose_pointees(selection, self._votes, known)
         self._known_sizes = {name: element_nbytes(element) for name, element in known.items()}
+        self._punned = _find_punned(selection)
         #: The widest access to each object, in bytes: what it must be aligned to.
         self.widest_nbytes: Counter[MemoryObject] = Counter()
         for _instr, pointer, type_ in memory_accesses(selection.function):
@@ -156,9 +159,14 @@ class Types:
         return f"{self._selection.origins.space(value)} {self.element(value)}*"
 
     def may_hold(self, pointer: Value, nbytes: int) -> bool:
-        """False for a pointer into an argument whose items are known to have another size, records aside."""
-        sizes = {self._known_sizes.get(obj.name, 1) for obj in self._selection.origins.of(pointer)}
-        return not sizes - {1, nbytes}
+        """False for a pointer into an argument whose items are known to have another size, records aside, and into
+        other memory some of whose bytes belong to numbers of several sizes, unless it holds this size."""
+        for obj in self._selection.origins.of(pointer):
+            if obj in self._punned and element_nbytes(self.pointee[obj]) != nbytes:
+                return False
+            if self._known_sizes.get(obj.name, 1) not in (1, nbytes):
+                return False
+        return True
 
     def element(self, value: Value) -> str:
         objects = sorted(self._selection.origins.of(value), key=str)
@@ -243,6 +251,48 @@ def _most_voted(counts: Counter[Type], odd_addresses: int, signed: bool) -> str:
     if winner == IntType(1):
         winner = IntType(8)
     return scalar_type(winner, signed or isinstance(winner, FloatType))
+
+
+def _find_punned(selection: Selection) -> set[MemoryObject]:
+    """Local and shared arrays of which some bytes are accessed as numbers of several sizes, as through views.
+
+    Not records, whose members lie beside each other in each item, nor single bytes, which may be part of anything in
+    C++. Dynamic shared memory has no type of its own: programs share it out, or use it otherwise behind a barrier.
+    """
+    spans: dict[MemoryObject, set[tuple[int, int, int]]] = {}
+    periods: Counter[MemoryObject] = Counter()
+    for _instr, pointer, type_ in memory_accesses(selection.function):
+        address = resolve_address(selection, pointer)
+        period_nbytes = gcd(*(step.scale_nbytes for step in address.steps)) if _is_root(selection, address.base) else 1
+        item_nbytes = size_of(type_.item if isinstance(type_, VectorType) else type_)
+        for obj in selection.origins.of(pointer):
+            periods[obj] = gcd(periods[obj], period_nbytes)
+            if item_nbytes > 1:
+                spans.setdefault(obj, set()).add((address.offset_nbytes, size_of(type_), item_nbytes))
+    return {
+        obj
+        for obj, found in spans.items()
+        if obj.space in (THREAD, THREADGROUP)
+        and obj.name != "msl.dynamic_shared"
+        and any(a[2] != b[2] and _overlap(a, b, periods[obj]) for a, b in combinations(sorted(found), 2))
+    }
+
+
+def _is_root(selection: Selection, base: Value) -> bool:
+    """True for the start of a memory object."""
+    if not isinstance(base, Local) or base.name not in selection.definitions:
+        return True
+    instr = selection.definitions[base.name]
+    return instr.opcode == "alloca" or is_shared_memory(instr)
+
+
+def _overlap(one: tuple[int, int, int], other: tuple[int, int, int], period_nbytes: int) -> bool:
+    """Whether spans (offset, size, …) that repeat after some bytes, 0: never, share a byte."""
+    distance = other[0] - one[0]
+    if not period_nbytes:
+        return -other[1] < distance < one[1]
+    distance %= period_nbytes
+    return distance < one[1] or period_nbytes - distance < other[1]
 
 
 def _join_objects(selection: Selection) -> dict[MemoryObject, MemoryObject]:

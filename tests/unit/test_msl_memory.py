@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -96,6 +97,61 @@ def test_memory_is_touched_as_what_it_holds():
     assert not any(f"(device {type_}*)" in body for type_ in ("int", "uint", "long", "ulong")), body
     a, out = run(msl, [np.float32([1.5]), np.float32([2.0, 3.0])], 1)
     assert (a.tolist(), out.tolist()) == ([-1.5], [float(np.nextafter(np.float32(2), np.float32(3))) - 1.5, 3.0])
+
+
+def view_local_items(x, out):
+    mine = gpu.local.array(4, gpu.int32)
+    i = gpu.grid(1)
+    for k in range(4):
+        mine[k] = x[(i + k) % x.size]
+    mine.view(np.int64)[i % 2] += 5 << 32
+    for k in range(4):
+        out[i] = out[i] * 3 + mine[(k + x[1]) % 4]
+
+
+def view_shared_items(x, out):
+    tile = gpu.shared.array(8, gpu.int32)
+    i = gpu.grid(1)
+    tile[i] = x[i]
+    gpu.syncthreads()
+    if i < 4:
+        tile.view(np.int64)[3 - i] += (i + 1) << 32
+    gpu.syncthreads()
+    out[i] = tile[i]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        # 27, 9, 3 and 1 of the items 1, 2, 3 and 0 of [i, i + 1, i + 2, i + 3], where item 1, if i is odd 3, has 5 more
+        (view_local_items, [27 * 6 + 18 + 9, 27 * 2 + 27 + 27 + 1, 27 * 8 + 36 + 15 + 2, 27 * 4 + 45 + 33 + 3]),
+        (view_shared_items, [0, 1 + 4, 2, 3 + 3, 4, 5 + 2, 6, 7 + 1]),
+    ],
+)
+def test_views_of_local_and_shared_items_of_another_size_go_byte_by_byte(kernel, wanted):
+    msl = gpu.compile_msl(kernel, "void(int32[::1], int32[::1])")
+    body = msl[msl.index("kernel void") :]
+    assert "load_ulong_thread(" in body or "load_uint_threadgroup(" in body
+    assert not any(f" {type_}*)&" in body or f" {type_}*)(" in body for type_ in ("int", "uint", "long")), body
+    library = compile_msl_library(msl)
+    x, out = library.place(np.arange(8, dtype=np.int32)), library.place(np.zeros(8, np.int32))
+    library.run(
+        f"kernel_{kernel.__name__}", 1, 8, [np.array([x.address, 8, out.address, 8], np.uint64)], resident=[x, out]
+    )
+    assert np.frombuffer(out.host.tobytes()[:32], np.int32)[: len(wanted)].tolist() == wanted
+
+
+def test_members_of_records_in_shared_memory_are_read_at_once():
+    record = numba.from_dtype(np.dtype([("a", np.int32), ("b", np.int16), ("c", np.int64)], align=True))
+
+    def exchange(x, out):
+        items = gpu.shared.array(8, record)
+        i = gpu.grid(1)
+        items[i].a, items[i].b, items[i].c = x[i], i, 9
+        gpu.syncthreads()
+        out[i] = items[7 - i].a + items[7 - i].b + items[i].c
+
+    assert "load_" not in gpu.compile_msl(exchange, "void(int32[::1], int32[::1])")
 
 
 def test_pointers_of_two_address_spaces_are_refused():
