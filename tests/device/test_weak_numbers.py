@@ -156,6 +156,20 @@ def test_half_is_rounded_from_the_literal_once(jit: Callable[..., Any]) -> None:
     assert out[0] == np.float16(1.000488282181322574615478515625) == np.float16(1.001)
 
 
+def test_what_functions_make_of_literals_is_no_half(jit: Callable[..., Any]) -> None:
+    """Beside a half too, as README.md says: 3 * sqrt(2) has more digits than a half."""
+
+    @jit
+    def kernel(x, out):
+        out[0] = x[0] * math.sqrt(2.0)
+        out[1] = x[0] * np.float16(math.sqrt(2.0))
+
+    out = np.zeros(2, F32)
+    kernel[1, 1](np.array([3], np.float16), out)
+    assert out[1] == np.float16(3) * np.float16(math.sqrt(2))
+    assert abs(out[0] - F32(3) * np.sqrt(F32(2))) <= np.spacing(out[0])
+
+
 def test_numpy_scalars_are_strong() -> None:
     """np.float64(0.1) widens on ptxplus, whatever the rule for literals."""
     out = np.zeros(4)
