@@ -150,6 +150,14 @@ def stencil_kernel(now, after):
         after[row, column] = now[row, column] + QUARTER * (neighbours - FOUR * now[row, column])
 
 
+def stencil_by_rows_kernel(now, after):
+    """As most programs write it: neighbours in the second axis of threads are neighbours in memory."""
+    row, column = cuda.grid(2)
+    if 0 < row < now.shape[0] - 1 and 0 < column < now.shape[1] - 1:
+        neighbours = now[row - 1, column] + now[row + 1, column] + now[row, column - 1] + now[row, column + 1]
+        after[row, column] = now[row, column] + QUARTER * (neighbours - FOUR * now[row, column])
+
+
 @parallel
 def stencil_loop(now, after):
     for row in numba.prange(1, now.shape[0] - 1):
@@ -158,16 +166,16 @@ def stencil_loop(now, after):
             after[row, column] = now[row, column] + QUARTER * (neighbours - FOUR * now[row, column])
 
 
-def make_stencil(size: int) -> Workload:
+def make_stencil(size: int, name: str, kernel: Callable[..., None], block: tuple[int, int]) -> Workload:
     now = np.random.default_rng(2).random((size, size), np.float32)
     expected = np.zeros_like(now)
     neighbours = now[:-2, 1:-1] + now[2:, 1:-1] + now[1:-1, :-2] + now[1:-1, 2:]
     expected[1:-1, 1:-1] = now[1:-1, 1:-1] + QUARTER * (neighbours - FOUR * now[1:-1, 1:-1])
     after, peer_after = cuda.to_device(np.zeros_like(now)), np.zeros_like(now)
     peer = Peer("njit(parallel)", stencil_loop, (now, peer_after), peer_after, 1.2)
-    grid, block = (-(-size // 32), -(-size // 8)), (32, 8)
+    grid = (-(-size // block[0]), -(-size // block[1]))
     arguments = (cuda.to_device(now), after)
-    return Workload("5-point stencil", stencil_kernel, grid, block, arguments, after, expected, 1e-6, (peer,), 2.5)
+    return Workload(name, kernel, grid, block, arguments, after, expected, 1e-6, (peer,), 2.5)
 
 
 # -- Black-Scholes
@@ -368,7 +376,8 @@ def make_workloads(is_smoke_test: bool) -> list[Callable[[], Workload]]:
     return [
         lambda: make_saxpy(4 * n_small),
         lambda: make_mandelbrot(side // 2),
-        lambda: make_stencil(side),
+        lambda: make_stencil(side, "5-point stencil", stencil_kernel, (32, 8)),
+        lambda: make_stencil(side, "5-point stencil, i, j = grid(2)", stencil_by_rows_kernel, (16, 16)),
         lambda: make_black_scholes(n_small),
         lambda: make_reduction(n_small),
         lambda: make_matmul(side // 4),

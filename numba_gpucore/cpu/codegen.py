@@ -12,7 +12,7 @@ from numba_gpucore.base.errors import ToolchainError
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.job import Job
 from numba_gpucore.compile.kept_input import keep_input
-from numba_gpucore.cpu.definitions import SIZE_SYMBOL
+from numba_gpucore.cpu.definitions import ROW_AXIS_SYMBOL, SIZE_SYMBOL
 from numba_gpucore.cpu.flat_program import build_flat
 from numba_gpucore.cpu.launch_record import THREAD_NBYTES
 from numba_gpucore.cpu.loader import replay_symbol
@@ -70,7 +70,8 @@ class CpuCodegen:
 
     def facts(self, module: llvm.ModuleRef, job: Job) -> tuple[tuple[str, int], ...]:
         """atomics, grid_barrier, warps: 1 if the kernel uses them. frame_nbytes: of a suspended thread, 0 for programs
-        without coroutines. replays: 1 if a thread can be run again."""
+        without coroutines. replays: 1 if a thread can be run again. row_axis: the axis (0 for x) that the program
+        takes for x."""
         shape = choose_shape(job, has_atomics=False)
         frame_nbytes = _constant(module, SIZE_SYMBOL) - THREAD_NBYTES if shape.is_coroutine else 0
         return (
@@ -78,6 +79,7 @@ class CpuCodegen:
             ("frame_nbytes", frame_nbytes),
             ("grid_barrier", int(shape.uses_grid_barrier)),
             ("replays", int(replay_symbol(job.entry) in {function.name for function in module.functions})),
+            ("row_axis", 0 if shape.is_coroutine else _constant(module, ROW_AXIS_SYMBOL)),
             ("warps", int(shape.uses_warps)),
         )
 
@@ -89,7 +91,9 @@ def _build_coroutine(builder: ProgramBuilder, shape: ProgramShape) -> llvm.Modul
 
 
 def _constant(module: llvm.ModuleRef, name: str) -> int:
-    match = re.search(r"\bi64 (\d+)", str(module.get_global_variable(name)))
+    # `get_global_variable` finds no internal ones.
+    text = next((str(variable) for variable in module.global_variables if variable.name == name), "")
+    match = re.search(r"\bi64 (\d+)", text)
     if match is None:
         raise ToolchainError(f"the program lacks the constant {name}")
     return int(match.group(1))

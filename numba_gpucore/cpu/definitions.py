@@ -21,7 +21,7 @@ from numba_gpucore.compile.intrinsics import (
     site_symbol,
 )
 from numba_gpucore.compile.job import Job
-from numba_gpucore.cpu.launch_record import THREAD_NBYTES
+from numba_gpucore.cpu.launch_record import THREAD_NBYTES, along_rows
 from numba_gpucore.cpu.math_definitions import define_math
 from numba_gpucore.cpu.shape import ProgramShape, prints
 
@@ -61,7 +61,7 @@ def read_records() -> dict[str, str]:
 
 
 def define_intrinsics(job: Job, shape: ProgramShape) -> str:
-    lines = [line for name in sorted(job.intrinsics) for line in _define(name)]
+    lines = [line for name in sorted(job.intrinsics) for line in _define(name, shape.row_axis)]
     if "gpu.throw" in job.intrinsics:
         numbers = ", ".join(f"i64 %n{i}" for i in range(MAX_SITE_NUMBERS))
         lines += _forward("void", "gpu.throw", shape.throw, f"ptr %thread, i32 %site, {numbers}")
@@ -83,7 +83,7 @@ def _declare_once(lines: list[str]) -> Iterator[str]:
             seen.add(line)
 
 
-def _define(name: str) -> Iterator[str]:
+def _define(name: str, row_axis: int) -> Iterator[str]:
     """Wrappers around what ir/*.ll defines once for all axes or widths."""
     stem, _, last = name.rpartition(".")
     intrinsic = INTRINSICS[name]
@@ -91,8 +91,12 @@ def _define(name: str) -> Iterator[str]:
         yield from define_math(name)
     elif is_cached_access(name):
         yield define_cached_access(name)
-    elif last in _AXIS and name != "gpu.global_id.x":
-        yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {_AXIS[last]}")
+    elif last in _AXIS:
+        axis = along_rows((0, 1, 2), row_axis)[_AXIS[last]]
+        if stem == "gpu.global_id" and axis == 0:
+            yield from _forward(intrinsic.result, name, "gpu.grid_x", "ptr %thread")
+        else:
+            yield from _forward(intrinsic.result, name, stem, "ptr %thread", f"ptr %thread, i32 {axis}")
     elif last == "i32" and stem.startswith(("gpu.shuffle.", "gpu.match.")):
         yield from _define_narrow(name, stem)
 
@@ -165,6 +169,8 @@ def define_kernel_call(job: Job, params: tuple[str, ...]) -> str:
 #: What the device IR entry is renamed to: the object exports the native entry under the kernel's own symbol.
 KERNEL_SYMBOL = "gpu.kernel"
 NATIVE_ENTRY = "gpu.work"
+#: What reports read `ProgramShape.row_axis` from.
+ROW_AXIS_SYMBOL = "gpu.row_axis"
 #: How far apart threads lie in coroutine programs.
 SIZE_SYMBOL = "gpu.thread_nbytes"
 FRAME_ALIGN_NBYTES = 32

@@ -21,7 +21,7 @@ from numba_gpucore.base.records import dataclass, field
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.cpu.arch import cpu_name, host_arch
 from numba_gpucore.cpu.channel import CpuChannel
-from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, lay_out_block
+from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, along_rows, lay_out_block
 from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
 from numba_gpucore.cpu.pace import Pace
@@ -39,7 +39,7 @@ MAX_GRID_BARRIER_NBYTES = 2**30
 @dataclass
 class CpuProgram:
     """A base.backend.Program. `thread_ns`: time a thread took in the last launch, a guess before. `pace`: of programs
-    with atomics, which helpers can slow down."""
+    with atomics, which helpers can slow down. `row_axis`: which axis the program takes for x."""
 
     artifact: Artifact
     number: int
@@ -47,6 +47,7 @@ class CpuProgram:
     frame_nbytes: int
     uses_warps: bool
     uses_grid_barrier: bool
+    row_axis: int
     records: LaunchRecords
     thread_ns: float = 10.0
     pace: Pace | None = None
@@ -125,6 +126,7 @@ class CpuDevice:
             frame_nbytes=artifact.fact("frame_nbytes"),
             uses_warps=bool(artifact.fact("warps")),
             uses_grid_barrier=bool(artifact.fact("grid_barrier")),
+            row_axis=artifact.fact("row_axis"),
             records=LaunchRecords(params_nbytes(lay_out_params(artifact.arg_types))),
             pace=Pace() if artifact.fact("atomics") else None,
         )
@@ -171,6 +173,9 @@ class CpuDevice:
     ) -> None:
         """Run a launch to its end."""
         workers = self._workers
+        grid, block = config.grid, config.block
+        if program.row_axis:
+            grid, block = along_rows(grid, program.row_axis), along_rows(block, program.row_axis)
         chunk = blocks
         if not program.uses_grid_barrier:
             chunk = chunk_blocks(blocks, workers.num_threads, program.thread_ns * threads)
@@ -179,7 +184,7 @@ class CpuDevice:
         scratch = workers.scratches.borrow()
         try:
             record.fill(
-                *config.grid, *config.block, config.dynamic_shared_nbytes, record.params_address, channel.address,
+                *grid, *block, config.dynamic_shared_nbytes, record.params_address, channel.address,
                 program.number, blocks, chunk, 0,
                 layout.shared_offset, layout.warps_offset, layout.threads_offset, layout.nbytes, params,
             )  # fmt: skip
@@ -188,7 +193,7 @@ class CpuDevice:
             is_replayed = program.loaded.replay is not None and not channel.has_report()
             work_off(program, workers, record, address, scratch_nbytes, blocks, chunk, threads)
             if is_replayed and channel.has_report():
-                self._complete_report(program, channel, record.address, address, config.block[0])
+                self._complete_report(program, channel, record.address, address, block[0])
         except KeyboardInterrupt:
             channel.take_mailbox()  # else the next launch would raise what threads of this one threw
             raise
@@ -199,7 +204,7 @@ class CpuDevice:
             program.records.give_back(record)
 
     def _complete_report(
-        self, program: CpuProgram, channel: CpuChannel, record: int, scratch: int, block_width: int
+        self, program: CpuProgram, channel: CpuChannel, record: int, scratch: int, row_width: int
     ) -> None:
         """Add the numbers to a report of this launch that only tells site and thread, by running that thread again."""
         with channel.lock:
@@ -207,10 +212,11 @@ class CpuDevice:
             if report is None or report.has_details or report.program != program.number:
                 return
             assert program.loaded.replay is not None
-            x = report.block[0] * block_width + report.thread[0]
+            block, thread = along_rows(report.block, program.row_axis), along_rows(report.thread, program.row_axis)
+            x = block[0] * row_width + thread[0]
             found = (ctypes.c_uint64 * (1 + MAX_SITE_NUMBERS))()
             program.loaded.replay(
-                record, scratch, x, *report.block[1:], *report.thread[1:], ctypes.addressof(found)
+                record, scratch, x, *block[1:], *thread[1:], ctypes.addressof(found)
             )  # fmt: skip
             # Memory may have changed since, so that the thread fails elsewhere now or not at all.
             if found[0] == report.site + 1:

@@ -13,7 +13,7 @@ from numba_gpucore.cpu.bound_rows import bound_rows
 from numba_gpucore.cpu.merge_blocks import merge_blocks
 from numba_gpucore.cpu.program import ProgramBuilder
 from numba_gpucore.cpu.settle_throws import settle_throws
-from numba_gpucore.cpu.shape import ProgramShape
+from numba_gpucore.cpu.shape import ProgramShape, may_choose_rows
 from numba_gpucore.cpu.stride_rows import stride_rows
 from numba_gpucore.cpu.thread_text import SYMBOL, name_plainly
 
@@ -29,10 +29,14 @@ MAX_DEFINITIONS_WITH_LOOPS = 150
 
 def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
     """The optimised program."""
-    thread = builder.link(shape, visible=_ROW_SYMBOLS | _REPLAY_NEEDS | {SYMBOL})
-    builder.simplify(thread, SYMBOL)
-    builder.name_values(thread)
-    text = name_plainly(str(thread))
+    text = _simplify_thread(builder, shape)
+    if may_choose_rows(builder.job, shape):
+        from numba_gpucore.cpu.choose_row_axis import choose_row_axis  # noqa: PLC0415  0.3 ms, not for kernels of one axis
+
+        axis = choose_row_axis(text)
+        if axis != shape.row_axis:
+            shape = shape.with_rows_along(axis)
+            text = _simplify_thread(builder, shape)
     rows = settle_throws(bound_rows(stride_rows(merge_blocks(text, shape.keeps_blocks))), shape.reports_throws)
     program = builder.inline_all([rows.text], visible=_ROW_SYMBOLS)
     is_large_with_loops = rows.has_loops and rows.n_definitions > MAX_DEFINITIONS_WITH_LOOPS
@@ -45,3 +49,11 @@ def build_flat(builder: ProgramBuilder, shape: ProgramShape) -> llvm.ModuleRef:
         if replay is not None:
             program.link_in(replay)
     return program
+
+
+def _simplify_thread(builder: ProgramBuilder, shape: ProgramShape) -> str:
+    """A module with the code of one thread, all values named."""
+    thread = builder.link(shape, visible=_ROW_SYMBOLS | _REPLAY_NEEDS | {SYMBOL})
+    builder.simplify(thread, SYMBOL)
+    builder.name_values(thread)
+    return name_plainly(str(thread))

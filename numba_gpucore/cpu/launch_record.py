@@ -27,6 +27,12 @@ WARP_SIZE = 32
 LINE_NBYTES = 64
 
 
+def along_rows(xyz: tuple[int, int, int], row_axis: int) -> tuple[int, int, int]:
+    """Extents or indices as a program whose rows run along an axis takes them, or back: it and x are exchanged."""
+    x, y, z = xyz
+    return (xyz, (y, x, z), (z, y, x))[row_axis]
+
+
 @dataclass(frozen=True)
 class BlockLayout:
     """Where the parts of a running block lie in its memory, in bytes; %gpu.block comes first in coroutine programs."""

@@ -15,6 +15,7 @@ from numba_gpucore.compile.module_text import make_internal
 from numba_gpucore.cpu.definitions import (
     KERNEL_SYMBOL,
     NATIVE_ENTRY,
+    ROW_AXIS_SYMBOL,
     SIZE_SYMBOL,
     definition_texts,
     read_ir,
@@ -71,6 +72,7 @@ class ProgramBuilder:
     def finish(self, program: llvm.ModuleRef, shape: ProgramShape) -> llvm.ModuleRef:
         """Add what takes blocks and runs them. The object exports the native entry under the kernel's own symbol."""
         texts = write_out_records([read_ir(name) for name in shape.outer_files], ())
+        texts.append(f"@{ROW_AXIS_SYMBOL} = constant i64 {shape.row_axis}\n")
         program.link_in(self._inline(self._join(texts, _OUTER_SYMBOLS)))
         make_internal(program, NATIVE_ENTRY, SIZE_SYMBOL)
         cleanup = llvm.create_new_module_pass_manager()

@@ -12,13 +12,16 @@ from numba_gpucore.compile.job import Job
 MAX_FLAT_SITES = 2**12 - 1
 #: Room for a thread's frame in the first build; what is not needed is taken away afterwards.
 FRAME_NBYTES = 4064
+#: What changes from thread to thread along y or z.
+_OTHER_AXES = frozenset({"gpu.global_id.y", "gpu.global_id.z", "gpu.thread_id.y", "gpu.thread_id.z"})
 
 
 @dataclass(frozen=True)
 class ProgramShape:
     """is_coroutine: threads can wait for each other. uses_warps: by more than block barriers. reports_throws: at once,
     since nothing is vectorised anyway. keeps_blocks: threads of different blocks may not take turns, since they share
-    memory. frame_nbytes: room for a suspended thread."""
+    memory. frame_nbytes: room for a suspended thread. row_axis: of flat programs, 0 for x: rows run along this
+    axis, which the program takes for x, and x for it, in all but reports."""
 
     is_coroutine: bool
     uses_warps: bool
@@ -26,6 +29,7 @@ class ProgramShape:
     reports_throws: bool
     keeps_blocks: bool
     frame_nbytes: int
+    row_axis: int = 0
 
     @property
     def ir_files(self) -> tuple[str, ...]:
@@ -49,9 +53,19 @@ class ProgramShape:
     def with_frame(self, nbytes: int) -> ProgramShape:
         return replace(self, frame_nbytes=nbytes)
 
+    def with_rows_along(self, axis: int) -> ProgramShape:
+        return replace(self, row_axis=axis)
+
 
 def prints(job: Job) -> bool:
     return "gpu.print.begin" in job.intrinsics
+
+
+def may_choose_rows(job: Job, shape: ProgramShape) -> bool:
+    """True for programs whose rows may run along y or z as well. Not for those that are not vectorised, that share
+    memory in a block, or that ask for lanes, which are counted along x."""
+    is_free = not shape.reports_throws and not shape.keeps_blocks
+    return is_free and not _OTHER_AXES.isdisjoint(job.intrinsics) and "gpu.lane_id" not in job.intrinsics
 
 
 def choose_shape(job: Job, has_atomics: bool) -> ProgramShape:

@@ -33,9 +33,9 @@ _MOVABLE = late_pattern(
 )
 #: Parameters of the function.
 X, FAILURE, LAUNCH, PARAMS, WIDTH = "%x", "%failure", "%launch", "%params", "%width"
-BLOCK, THREAD = "%bx", "%tx"
+BLOCK, THREAD, THREAD_Y, THREAD_Z = "%bx", "%tx", "%ty", "%tz"
 #: Those that all threads of a row have in common.
-_ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", "%ty", "%tz")
+_ROW_INDICES = (WIDTH, BLOCK, "%by", "%bz", THREAD_Y, THREAD_Z)
 ROW_PARAMS = (LAUNCH, *_ROW_INDICES, PARAMS)
 #: How far x is from a value.
 DISTANCE = late_pattern(rf"^sub (?:n[us]w )*i64 (\S+), {X}$")
@@ -179,6 +179,11 @@ def read_definitions(body: str) -> dict[str, str]:
     """What stands behind "=" by value."""
     parts = (line.strip().partition(" = ") for line in body.splitlines() if line.startswith("  %"))
     return {name: text for name, _, text in parts}
+
+
+def values_in(text: str) -> list[str]:
+    """The values that a text names, in order; labels, too."""
+    return _VALUE.findall(text)
 
 
 def count_values(body: str) -> Counter[str]:

@@ -33,6 +33,13 @@ def grid_2d(out):
     out[x, y] = x + 100 * y + 10_000 * width + 1_000_000 * height
 
 
+def mix_channels(image, out):
+    """Neighbours along the second axis are three items apart."""
+    i, j = gpu.grid(2)
+    if i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = 4 * image[i, j, 0] + 2 * image[i, j, 1] + image[i, j, 2]
+
+
 def grid_3d(out):
     x, y, z = gpu.grid(3)
     a, b, c = gpu.gridsize(3)
@@ -87,6 +94,13 @@ def expect_grid_3d(out):
 
 
 CASES = (
+    Case(
+        mix_channels,
+        lambda rng: (rng.integers(0, 99, (11, 21, 3)).astype(np.float32), np.zeros((11, 21), np.float32)),
+        lambda image, out: {1: image @ np.array([4, 2, 1], np.float32)},
+        grid=(2, 2),
+        block=(8, 16),
+    ),
     Case(thread_numbers, zeros((60, 4)), expect_thread_numbers, grid=3, block=20),
     Case(grid_1d, zeros(50), lambda out: {0: np.arange(50) + 1000 * 64}, grid=4, block=16),
     Case(grid_2d, zeros((6, 4)), expect_grid_2d, grid=(3, 2), block=(2, 2)),

@@ -76,6 +76,33 @@ def test_replay_with_functions_and_special_cases(package):
     assert value == pytest.approx(12 + math.sin(144), rel=1e-6)
 
 
+@pytest.mark.parametrize("axes", [(2, 1, 0), (0, 2, 1), (0, 1, 2)])
+def test_replay_of_a_thread_in_three_dimensions(package, axes):
+    """The item that fails is in blocks 2, 1, 3 of 2, 4 and 3 items; `axes` says which axis of threads runs along which
+    of the array."""
+    first, second, third = axes
+
+    @package.jit
+    def kernel(x, out):
+        place = package.grid(3)
+        i, j, k = place[first], place[second], place[third]
+        if x[i, j, k] > 10:
+            raise OwnError("too large", i, j, k, x[i, j, k])
+        out[i, j, k] = 1
+
+    x = np.ones((6, 8, 12), np.float32)
+    x[5, 6, 9] = 144
+    out = np.zeros_like(x)
+    grid, block, failing_block, failing_thread = [0] * 3, [0] * 3, [0] * 3, [0] * 3
+    for axis, *numbers in zip(axes, (3, 2, 4), (2, 4, 3), (2, 1, 3), (1, 2, 0), strict=True):
+        grid[axis], block[axis], failing_block[axis], failing_thread[axis] = numbers
+    with pytest.raises(OwnError) as caught:
+        kernel[tuple(grid), tuple(block)](x, out)
+    assert caught.value.args == ("too large", 5, 6, 9, 144)
+    assert (caught.value.block, caught.value.thread) == (tuple(failing_block), tuple(failing_thread))
+    np.testing.assert_array_equal(out, x == 1)
+
+
 def test_numbers_are_of_the_launch_that_failed_first(package):
     """What the first launch wrote keeps its thread from failing again; the second launch fails as it did, with another
     number."""

@@ -31,6 +31,7 @@ NEEDLESS = (
     "numba_gpucore.cpu.frame_size",
     "numba_gpucore.cpu.resume_together",
     "numba_gpucore.cpu.debug_lines",  # for kernels with lines
+    "numba_gpucore.cpu.choose_row_axis",  # for kernels of several axes
     "numba_gpucore.cpu.replay",  # for exceptions that depend on memory
     "numba_gpucore.cpu.replay_text",
     "concurrent.futures",  # for streams

@@ -1,7 +1,8 @@
 """Random kernels whose threads differ by where they are: guards, checks and branches on x and y, against Python.
 
-The CPU device settles such conditions for whole rows of threads (`cpu/bound_rows.py`, `cpu/settle_throws.py`). The
-right values, and which threads fail how, come from running the same source in Python, thread by thread.
+The CPU device settles such conditions for whole rows of threads (`cpu/bound_rows.py`, `cpu/settle_throws.py`), which
+run along x or y (`cpu/choose_row_axis.py`). The right values, and which threads fail how, come from running the same
+source in Python, thread by thread.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Source:
         choose = self._random.choice
         self.text = (
             f"def kernel(a, b, c, out, n, m, limit):\n    {choose(PLACES)}\n    if {choose(GUARDS)}:\n"
-            f"        s = 0\n{statements}\n        out[x, y] = s\n"
+            f"        s = 0\n{statements}\n        out[{choose(('x, y', 'y, x'))}] = s\n"
         )
 
     def _condition(self, names: tuple[str, ...]) -> str:
@@ -105,7 +106,8 @@ def make_arguments(seed: int, grid: tuple[int, int], block: tuple[int, int]) -> 
     lengths = chance.choice((n + 1, width + 2, width * 2 + 6)), chance.choice((max(1, n), width + 2))
     a, b = (np.array([chance.randint(-9, 9) for _ in range(length)]) for length in lengths)
     c = np.array([chance.randint(-1, len(a) - (chance.random() < 0.9)) for _ in range(width + 2)])
-    return a, b, c, np.zeros((width + 2, height + 2), np.int64), n, m, chance.randint(-2, 20)
+    size = max(width, height) + 2
+    return a, b, c, np.zeros((size, size), np.int64), n, m, chance.randint(-2, 20)
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ define i32 @gpu.barrier.or(ptr %thread, i32 %predicate) alwaysinline {
   ret i32 %result
 }
 
-define i64 @gpu.global_id.x(ptr %thread) alwaysinline {
+define i64 @gpu.grid_x(ptr %thread) alwaysinline {
   %x = call i64 @gpu.global_id(ptr %thread, i32 0)
   ret i64 %x
 }

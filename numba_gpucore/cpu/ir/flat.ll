@@ -8,13 +8,13 @@ define void @gpu.find_bounds(ptr dereferenceable(112) %launch, ptr noalias deref
   %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
   %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
   %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
-  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 2147483647}
   %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
-  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 2147483647}
   %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
   %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
   %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
-  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 1024}
   %row_start = call i64 @gpu.row_start(ptr %launch, i32 %width, i32 %bx, i32 %by, i32 %bz, i32 %ty, i32 %tz, %gpu.params %params)
   %row_start.at = getelementptr %gpu.row, ptr %row, i32 0, i32 5, i64 0
   store i64 %row_start, ptr %row_start.at
@@ -45,13 +45,13 @@ entry:
   %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
   %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
   %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
-  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 2147483647}
   %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
-  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 2147483647}
   %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
   %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
   %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
-  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 1024}
   br label %threads
 threads:
   %x = phi i64 [ %x.from, %entry ], [ %x.next, %threads ]
@@ -74,13 +74,13 @@ entry:
   %bx.at = getelementptr %gpu.row, ptr %row, i32 0, i32 0
   %bx = load i32, ptr %bx.at, !range !{i32 0, i32 2147483647}
   %by.at = getelementptr %gpu.row, ptr %row, i32 0, i32 1
-  %by = load i32, ptr %by.at, !range !{i32 0, i32 65535}
+  %by = load i32, ptr %by.at, !range !{i32 0, i32 2147483647}
   %bz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 2
-  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 65535}
+  %bz = load i32, ptr %bz.at, !range !{i32 0, i32 2147483647}
   %ty.at = getelementptr %gpu.row, ptr %row, i32 0, i32 3
   %ty = load i32, ptr %ty.at, !range !{i32 0, i32 1024}
   %tz.at = getelementptr %gpu.row, ptr %row, i32 0, i32 4
-  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 64}
+  %tz = load i32, ptr %tz.at, !range !{i32 0, i32 1024}
   br label %threads
 threads:
   %x = phi i64 [ %x.from, %entry ], [ %x.next, %threads ]
@@ -96,8 +96,9 @@ exit:
 }
 
 ; Run the thread at `x` in the grid, the `place`-th of its row; `bx`, `tx` only count where rows are of one block.
-; Returns the row's first failure so far. The records are allocas that SROA removes. replay.ll passes `numbers`.
-define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 65535) %by, i32 range(i32 0, 65535) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 64) %tz, i32 %failure, ptr %numbers, %gpu.params %params) {
+; Returns the row's first failure so far. The records are allocas that SROA removes. replay.ll passes `numbers`. x, y and
+; z have the ranges that x has: any of them may be the user's x (choose_row_axis.py).
+define i32 @gpu.run_place(ptr dereferenceable(112) %launch, ptr %scratch, i64 range(i64 0, 4611686018427387904) %x, i32 range(i32 0, 1048576) %place, i32 range(i32 1, 1025) %width, i32 range(i32 0, 2147483647) %bx, i32 range(i32 0, 1024) %tx, i32 range(i32 0, 2147483647) %by, i32 range(i32 0, 2147483647) %bz, i32 range(i32 0, 1024) %ty, i32 range(i32 0, 1024) %tz, i32 %failure, ptr %numbers, %gpu.params %params) {
 entry:
   %thread = alloca %gpu.thread
   %block = alloca %gpu.block
@@ -130,7 +131,8 @@ entry:
   ret i32 %failure.new
 }
 
-define i64 @gpu.global_id.x(ptr %thread) alwaysinline {
+; Where the thread is in the grid along its row.
+define i64 @gpu.grid_x(ptr %thread) alwaysinline {
   %block = load ptr, ptr %thread
   %x.at = getelementptr %gpu.block, ptr %block, i32 0, i32 6
   %x = load i64, ptr %x.at
@@ -142,7 +144,7 @@ define i64 @gpu.global_id.x(ptr %thread) alwaysinline {
 define void @gpu.throw.flat(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, i64 %n3) alwaysinline {
   %block = load ptr, ptr %thread
   %launch = load ptr, ptr %block
-  %x = call i64 @gpu.global_id.x(ptr %thread)
+  %x = call i64 @gpu.grid_x(ptr %thread)
   %by = call i32 @gpu.block_id(ptr %thread, i32 1)
   %bz = call i32 @gpu.block_id(ptr %thread, i32 2)
   %ty = call i32 @gpu.thread_id(ptr %thread, i32 1)

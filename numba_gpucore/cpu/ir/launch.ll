@@ -82,7 +82,7 @@ define i1 @gpu.stack_is_spent(ptr %thread) alwaysinline {
 define void @gpu.throw.report(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, i64 %n3) alwaysinline {
   %block = load ptr, ptr %thread
   %launch = load ptr, ptr %block
-  %x = call i64 @gpu.global_id.x(ptr %thread)
+  %x = call i64 @gpu.grid_x(ptr %thread)
   %by = call i32 @gpu.block_id(ptr %thread, i32 1)
   %bz = call i32 @gpu.block_id(ptr %thread, i32 2)
   %ty = call i32 @gpu.thread_id(ptr %thread, i32 1)
@@ -92,7 +92,7 @@ define void @gpu.throw.report(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2,
 }
 
 declare ptr @llvm.frameaddress.p0(i32)
-declare i64 @gpu.global_id.x(ptr)
+declare i64 @gpu.grid_x(ptr)
 declare i32 @gpu.block_id(ptr, i32)
 declare i32 @gpu.thread_id(ptr, i32)
 declare void @gpu.report(ptr, i64, i32, i32, i32, i32, i32, i32, i64, i64, i64, i64)

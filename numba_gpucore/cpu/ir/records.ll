@@ -2,6 +2,7 @@
 
 ; One launch, shared by its workers:
 ;   0 grid, 1 block: extents            2 dynamic shared memory of a block in bytes
+;     (x and the axis of rows are exchanged, choose_row_axis.py)
 ;   3 parameter block (base.params)     4 mailbox (base.mailbox)
 ;   5 number of the program             6 blocks in the grid
 ;   7 blocks that a worker takes at a time

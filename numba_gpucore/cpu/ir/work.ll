@@ -5,6 +5,9 @@
 
 declare void @gpu.run_blocks(ptr, ptr, i64, i64)
 
+; Which axis the program takes for x, and x for it (choose_row_axis.py); in reports all are what they are.
+@gpu.row_axis = external constant i64
+
 ; Take blocks from the launch and run them, until none is left or `limit` blocks have been run. Any number of
 ; workers may be in here for the same launch, each with its own scratch memory. How many a worker takes at a time changes
 ; meanwhile (work_off.py).
@@ -83,6 +86,15 @@ write:
   store i32 %ty, ptr %ty.at
   %tz.at = getelementptr i8, ptr %mailbox, i64 36
   store i32 %tz, ptr %tz.at
+  %axis = load i64, ptr @gpu.row_axis
+  %row.block.at = getelementptr i32, ptr %bx.at, i64 %axis
+  %row.block = load i32, ptr %row.block.at
+  store i32 %bx, ptr %row.block.at
+  store i32 %row.block, ptr %bx.at
+  %row.thread.at = getelementptr i32, ptr %tx.at, i64 %axis
+  %row.thread = load i32, ptr %row.thread.at
+  store i32 %tx, ptr %row.thread.at
+  store i32 %row.thread, ptr %tx.at
   %program.at = getelementptr i8, ptr %mailbox, i64 40
   store i64 %program, ptr %program.at
   %n0.at = getelementptr i8, ptr %mailbox, i64 48
