@@ -204,7 +204,7 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
 
     def _compile_subroutine_no_cache(self, builder, impl, sig, locals=None, flags=None):
         # Numba's own takes its CPU pipeline with fresh flags: no error model, bounds checks or fast math of the caller.
-        caller = targetconfig.ConfigStack.top_or_none()
+        caller = self._flags_of_caller()
         flags = flags or (caller.copy() if caller is not None else Flags())
         set_device_flags(flags)
         library = self.codegen().create_library(impl.__name__)
@@ -218,7 +218,7 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
 
     def compile_subroutine(self, builder, impl, sig, locals=None, flags=None, caching=True):
         # Numba's cache key knows the error model's class only; ours must also know the flags inherited above.
-        caller = flags or targetconfig.ConfigStack.top_or_none()
+        caller = flags or self._flags_of_caller()
         key = (impl.__code__, sig, caller.summary() if caller is not None else None)
         if not caching or impl.__closure__:
             return super().compile_subroutine(builder, impl, sig, locals=locals, flags=flags, caching=False)
@@ -229,6 +229,15 @@ class DeviceTargetContext(LateLowering, NoContainers, BaseContext):
         result = self.cached_internal_func[key]
         self.active_code_library.add_linking_library(result.library)
         return result
+
+    def _flags_of_caller(self):
+        flags = targetconfig.ConfigStack.top_or_none()
+        if flags is None or flags.error_model == "numpy" or self.error_model.raise_on_fp_zero_division:
+            return flags
+        # Numba lowers ufuncs under NumPy's error model, whatever the function's is (numba/np/npyimpl.py).
+        flags = flags.copy()
+        flags.error_model = "numpy"
+        return flags
 
     def get_constant_generic(self, builder, ty, val):
         # Once Numba has compiled for the CPU, its registry holds a rule for dispatchers that asks for the address of

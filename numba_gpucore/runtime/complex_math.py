@@ -11,16 +11,20 @@ from numba.extending import register_jitable
 
 @register_jitable
 def divide(z, w):
-    """z / w by Smith's algorithm, as CPython and NumPy; w == 0 gives infinities and NaN, as in NumPy."""
+    """z / w by Smith's algorithm, as CPython (Objects/complexobject.c, _Py_c_quot); w == 0 gives infinities and NaN, as
+    in NumPy."""
     if abs(w.real) >= abs(w.imag):
         if w.real == 0:
             return complex(z.real / abs(w.real), z.imag / abs(w.imag))
         ratio = w.imag / w.real
         scale = w.real + w.imag * ratio
         return complex((z.real + z.imag * ratio) / scale, (z.imag - z.real * ratio) / scale)
-    ratio = w.real / w.imag
-    scale = w.real * ratio + w.imag
-    return complex((z.real * ratio + z.imag) / scale, (z.imag * ratio - z.real) / scale)
+    if abs(w.imag) >= abs(w.real):
+        ratio = w.real / w.imag
+        scale = w.real * ratio + w.imag
+        return complex((z.real * ratio + z.imag) / scale, (z.imag * ratio - z.real) / scale)
+    nan = w.real + w.imag
+    return complex(nan, nan)
 
 
 def divide_or_raise(z, w):
@@ -31,14 +35,14 @@ def divide_or_raise(z, w):
 
 
 def power(z, w, one, nan):
-    """z**w by NumPy's rules: small whole exponents multiply, 0**w is 0 for real w > 0 and NaN for the others but 0.
+    """z**w by NumPy's rules: small whole exponents multiply, 0**w is 0 for w.real > 0 and NaN for the others but 0.
 
     `one` and `nan` are those numbers in the type of `z` and of its parts.
     """
     if w.real == 0 and w.imag == 0:
         return one
     if z.real == 0 and z.imag == 0:
-        return z if w.real > 0 and w.imag == 0 else complex(nan, nan)
+        return z if w.real > 0 else complex(nan, nan)
     if w.imag == 0 and abs(w.real) < 100 and math.floor(w.real) == w.real:
         return _whole_power(z, int(w.real), one)
     modulus, angle = math.hypot(z.real, z.imag), math.atan2(z.imag, z.real)

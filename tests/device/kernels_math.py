@@ -214,6 +214,23 @@ def expected_complex_power(x, y):
     return np.stack([a**b, a**3, 1 / a**2]).astype(np.complex64)
 
 
+def complex_power_of_zero(x, y, out):
+    i = gpu.grid(1)
+    out[0, i] = x[i] ** y[i]
+    out[1, i] = np.power(x[i], y[i])
+
+
+def make_complex_power_of_zero(_rng):
+    exponents = np.array([0, 2.5, -1, 1 + 2j, 1 - 1j, 1j, -1 + 1j, -2j], np.complex64)
+    return np.zeros(8, np.complex64), exponents, np.zeros((2, 8), np.complex64)
+
+
+def expect_complex_power_of_zero(_x, y, _out):
+    """The limit for z -> 0, as NumPy 2 has it."""
+    powers = np.where(y == 0, 1, np.where(y.real > 0, 0, complex(np.nan, np.nan)))
+    return {2: np.stack([powers] * 2).astype(np.complex64)}
+
+
 COMPLEX_FUNCTIONS = (
     cmath.acos, cmath.acosh, cmath.asin, cmath.asinh, cmath.atan, cmath.atanh, cmath.cos, cmath.cosh, cmath.exp,
     cmath.log, cmath.log10, cmath.sin, cmath.sinh, cmath.sqrt, cmath.tan, cmath.tanh,
@@ -364,5 +381,6 @@ CASES = (
         rtol=2e-6,
         tolerance="a product of real functions in float32",
     ),
+    Case(complex_power_of_zero, make_complex_power_of_zero, expect_complex_power_of_zero, block=8),
     *(complex_case(f, dtype) for f in COMPLEX_FUNCTIONS for dtype in (np.complex64, np.complex128)),
 )

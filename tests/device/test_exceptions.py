@@ -146,6 +146,35 @@ def test_complex_division_by_zero_follows_the_error_model(checked_jit):
         checked_jit(kernel, debug=True, opt=False)[1, 1](numbers)
 
 
+def test_a_complex_quotient_by_nan_is_nan_under_both_error_models(checked_jit):
+    """As CPython's: a divisor with a part that is NaN is not zero."""
+
+    def kernel(z):
+        z[0] = z[0] / z[1]
+
+    for options in ({}, {"debug": True, "opt": False}):
+        numbers = np.array([3 + 4j, complex(np.nan, 0)], np.complex64)
+        checked_jit(kernel, **options)[1, 1](numbers)
+        assert np.isnan(numbers[0].real) and np.isnan(numbers[0].imag)
+
+
+def test_ufuncs_have_numpys_error_model_whatever_the_kernels_is(checked_jit):
+    def kernel(z, n, quotients, multiples):
+        quotients[0] = np.divide(z[0], z[1])
+        quotients[1] = np.sign(z[2])
+        multiples[0] = np.lcm(n[0], n[0])
+        multiples[1] = np.floor_divide(n[1], n[0])
+
+    z, n = np.array([3 - 4j, 0, np.nan], np.complex64), np.array([0, 5], np.int32)
+    with np.errstate(all="ignore"):
+        wanted = [z[0] / z[1], np.sign(z[2])]
+    for options in ({"debug": True, "opt": False}, {}):
+        quotients, multiples = np.zeros(2, np.complex64), np.ones(2, np.int32)
+        checked_jit(kernel, **options)[1, 1](z, n, quotients, multiples)
+        np.testing.assert_array_equal(quotients, wanted)
+        np.testing.assert_array_equal(multiples, [0, 0])
+
+
 def call_math(x, which, out):
     if which == 0:
         out[0] = math.sqrt(x[0])
