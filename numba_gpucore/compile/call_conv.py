@@ -99,7 +99,7 @@ class ContextCallConv(MinimalCallConv):
             elif format_:
                 yield formatted_piece(self.context, builder, format_, type_, value)
             else:
-                yield from value_pieces(self.context, builder, type_, value)
+                yield from value_pieces(self.context, builder, type_, value, "")
             format_ = ""
 
     def _argument(self, builder, value, type_, numbers: list[ir.Value]) -> Argument:

@@ -59,6 +59,34 @@ def test_members_of_enums(gpu_jit, capsys):
     assert ours == wanted.rstrip("\n")
 
 
+class Spoken(enum.IntEnum):
+    ONE = 1
+    TWO = 2
+
+    def __str__(self):
+        return f"number {self.name}"
+
+    def __repr__(self):
+        return f"<{self.name}>"
+
+    def __format__(self, spec):
+        return f"{self.name.lower()}{spec}"
+
+
+def test_members_that_say_how_they_read(gpu_jit, capsys):
+    """print asks for str, a tuple for repr, an f-string for format, as Python does."""
+
+    @gpu_jit
+    def kernel(x, member):
+        print(member, (member, 1), f"{member} {member!s} {member:x}", Spoken.TWO)
+
+    kernel[1, 1](np.zeros(1, np.float32), Spoken.ONE)
+    member = Spoken.ONE
+    print(member, (member, 1), f"{member} {member!s} {member:x}", Spoken.TWO)
+    ours, _, wanted = capsys.readouterr().out.partition("\n")
+    assert ours == wanted.rstrip("\n")
+
+
 def test_separator_end_and_fstring(gpu_jit, capsys):
     @gpu_jit
     def kernel(x, i):

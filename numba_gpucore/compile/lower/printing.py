@@ -83,7 +83,7 @@ class _LineWriter:
             if isinstance(type_, MarkerType) and isinstance(type_.marker, Format):
                 yield formatted_piece(self._context, self._builder, type_.marker.text, *next(remaining))
             else:
-                yield from self._value(type_, value)
+                yield from self._value(type_, value, "")
 
-    def _value(self, type_: types.Type, value: ir.Value) -> Iterator[Piece]:
-        return value_pieces(self._context, self._builder, type_, value)
+    def _value(self, type_: types.Type, value: ir.Value, conversion: str = "!s") -> Iterator[Piece]:
+        return value_pieces(self._context, self._builder, type_, value, conversion)

@@ -20,11 +20,12 @@ I64 = ir.IntType(64)
 Piece = tuple["str | Hole", "Sequence[ir.Value]"]
 
 
-def value_pieces(context, builder, type_: types.Type, value: Any, in_tuple: bool = False) -> Iterator[Piece]:
-    """What `str` gives for a value, as texts and holes; inside tuples what `repr` gives, as in Python."""
+def value_pieces(context, builder, type_: types.Type, value: Any, conversion: str) -> Iterator[Piece]:
+    """A value as texts and holes. conversion: "!s" as `print` writes it, "!r" as inside of a tuple, "" as an f-string
+    does, which asks `__format__`."""
     if isinstance(type_, (types.StringLiteral, types.NoneType)):
         text = None if isinstance(type_, types.NoneType) else type_.literal_value
-        yield (repr(text) if in_tuple or text is None else text), ()
+        yield (repr(text) if conversion == "!r" or text is None else text), ()
     elif isinstance(type_, VectorType):
         yield "(", ()
         for axis, number in zip("xyz", vector_numbers(builder, type_), strict=True):
@@ -33,7 +34,7 @@ def value_pieces(context, builder, type_: types.Type, value: Any, in_tuple: bool
     elif isinstance(type_, types.BaseTuple):
         yield from _tuple_pieces(context, builder, type_, value)
     elif isinstance(type_, types.EnumMember):
-        yield formatted_piece(context, builder, "!r" if in_tuple else "", type_, value)
+        yield formatted_piece(context, builder, conversion, type_, value)
     else:
         kind, bits = narrow_bits(context, builder, value, type_)
         yield Hole(kind), bits
@@ -68,5 +69,5 @@ def _tuple_pieces(context, builder, type_: types.BaseTuple, value: Any) -> Itera
     yield (type_.instance_class.__name__ if is_named else "") + "(", ()
     for position, (name, item_type) in enumerate(zip(names, type_, strict=True)):
         yield (", " if position else "") + name, ()
-        yield from value_pieces(context, builder, item_type, builder.extract_value(value, position), in_tuple=True)
+        yield from value_pieces(context, builder, item_type, builder.extract_value(value, position), "!r")
     yield ",)" if len(type_) == 1 and not is_named else ")", ()
