@@ -13,6 +13,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# A developer's own settings would make other programs of the tests' kernels, or take those of an earlier run.
+for _name in (
+    "NUMBA_BOUNDSCHECK", "NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_DISABLE_JIT", "NUMBA_GPU_CACHE_NBYTES",
+    "NUMBA_GPU_TRUST_CACHE", "NUMBA_METAL_FLOAT64",
+):  # fmt: skip
+    os.environ.pop(_name, None)
 # Tests launch small grids on host arrays everywhere; tests/unit/launch/test_advice.py asks for the warnings.
 for _name in ("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"):
     os.environ.setdefault(_name, "0")
