@@ -42,6 +42,25 @@ def is_return(item: Item) -> bool:
     return isinstance(item, Line) and item.text == RETURN
 
 
+def is_word(item: Item) -> bool:
+    return isinstance(item, Line) and item.text in ("break;", "continue;")
+
+
+def is_loop_exit(item: Item) -> bool:
+    """A `break` or `continue`, or an `if` that ends in its only one."""
+    if isinstance(item, Line):
+        return is_word(item)
+    return leaves_by(item, ("break;", "continue;")) and sum(1 for _exit in exits_of_loop([item])) == 1
+
+
+def leaves_by(group: Group, words: tuple[str, ...]) -> bool:
+    """True for an `if` without `else` that ends in one of the words."""
+    if not is_if(group) or len(group.bodies) != 1:
+        return False
+    last = group.bodies[0].items[-1]
+    return isinstance(last, Line) and last.text in words
+
+
 def has_barrier(scope: Scope) -> bool:
     return any(map(is_barrier, walk(scope)))
 
@@ -125,15 +144,17 @@ def _definitions(scope: Scope, name: str) -> list[Line]:
     return [item for item in walk(scope) if isinstance(item, Line) and item.defines == name]
 
 
-def _is_common(scope: Scope, name: str) -> bool:
-    """True if all assignments of a variable stand where every thread comes by: in no construct without a barrier."""
+def _is_common(scope: Scope, name: str, is_loop: bool = False) -> bool:
+    """True if all assignments of a variable stand where every thread comes by: in no construct without a barrier, but
+    where a loop around barriers ends."""
     for item in scope.items:
         if isinstance(item, Group):
-            check = _is_common if holds_barrier(item) else _is_unassigned
-            if not all(check(body, name) for body in item.bodies):
-                return False
+            is_met = holds_barrier(item)
+            for body in item.bodies:
+                if is_met or (is_loop and is_loop_exit(item)):
+                    is_assigned_elsewhere = not _is_common(body, name, is_met and not is_if(item))
+                else:
+                    is_assigned_elsewhere = bool(_definitions(body, name))
+                if is_assigned_elsewhere:
+                    return False
     return True
-
-
-def _is_unassigned(scope: Scope, name: str) -> bool:
-    return not _definitions(scope, name)

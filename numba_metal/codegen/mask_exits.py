@@ -33,7 +33,10 @@ from numba_metal.codegen.common_values import (
     has_barrier,
     holds_barrier,
     is_barrier,
+    is_loop_exit,
     is_return,
+    is_word,
+    leaves_by,
     varies,
     varying_names,
     walk,
@@ -98,7 +101,7 @@ def _end_by_return(items: list[Item], varying: set[str]) -> list[Item]:
         if isinstance(item, Group) and _is_break(item) and not varies(item.heads[0], item.reads, varying):
             *rest, leave = item.bodies[0].items
             rewritten.append(replace(item, bodies=[Scope([*_returns_for_breaks(rest), leave])]))
-        elif _is_word(item):
+        elif is_word(item):
             rewritten.append(item)
         else:
             rewritten += _returns_for_breaks([item])
@@ -145,7 +148,7 @@ class _Masker:
         Raises NotCommon unless every thread can compute them without reading memory, and all get the same."""
         constructs = [item]
         if not is_if(item):
-            exits = list(filter(_is_loop_exit, item.bodies[0].items))
+            exits = list(filter(is_loop_exit, item.bodies[0].items))
             branches = [inner for inner in exits if isinstance(inner, Group)]
             is_hidden = len(exits) != sum(1 for _exit in exits_of_loop(item.bodies[0].items))
             if is_hidden or (_is_endless(item) and not any(map(_is_break, branches))):
@@ -198,10 +201,10 @@ class _Masker:
                 flush()
                 items.extend(self._construct(item, masks, is_fresh))
                 is_fresh = False
-            elif isinstance(item, Group) and _is_loop_exit(item):
+            elif isinstance(item, Group) and is_loop_exit(item):
                 flush()
                 items.append(replace(item, bodies=[Scope(self._body(item.bodies[0], masks, False))]))
-            elif _is_word(item) or (isinstance(item, Line) and item.defines in self._needed):
+            elif is_word(item) or (isinstance(item, Line) and item.defines in self._needed):
                 flush()
                 items.append(item)
             else:
@@ -239,32 +242,13 @@ class _Masker:
         return Group([f"if ({vote} != 0u) {{"], [Scope([loop])], "}", frozenset(masks[-1:]))
 
 
-def _is_word(item: Item) -> bool:
-    return isinstance(item, Line) and item.text in ("break;", "continue;")
-
-
-def _is_loop_exit(item: Item) -> bool:
-    """A `break` or `continue`, or an `if` that ends in its only one."""
-    if isinstance(item, Line):
-        return _is_word(item)
-    return _leaves_by(item, ("break;", "continue;")) and sum(1 for _exit in exits_of_loop([item])) == 1
-
-
 def _is_endless(loop: Group) -> bool:
     """True if only a `break` can end it."""
     return loop.heads[0] == "while (true) {"
 
 
 def _is_break(group: Group) -> bool:
-    return _leaves_by(group, ("break;",))
-
-
-def _leaves_by(group: Group, words: tuple[str, ...]) -> bool:
-    """True for an `if` without `else` that ends in one of the words."""
-    if not is_if(group) or len(group.bodies) != 1:
-        return False
-    last = group.bodies[0].items[-1]
-    return isinstance(last, Line) and last.text in words
+    return leaves_by(group, ("break;",))
 
 
 def _guard(run: list[Item], masks: tuple[str, ...], is_fresh: bool, keeps_return: bool) -> list[Item]:

@@ -99,6 +99,7 @@ class _Structurer:
         self._ends = {block for block in flow.order if _is_end(function, block)}
         self._followers: dict[int, list[int]] = {block: [] for block in flow.order}
         self._sizes = self._count_dominated_instrs()
+        self._barriers = self._find_barriers()
         self._placed = self._place_blocks()
 
     def _count_dominated_instrs(self) -> dict[int, int]:
@@ -106,6 +107,19 @@ class _Structurer:
         for block in reversed(self._flow.order[1:]):
             sizes[self._flow.dominator[block]] += sizes[block]
         return sizes
+
+    def _find_barriers(self) -> set[int]:
+        return {
+            block
+            for block in self._flow.order
+            if any(instr.detail.startswith("msl.barrier") for instr in self._function.blocks[block].instrs)
+        }
+
+    def _leads_to_barrier(self, block: int) -> bool:
+        """True for a block that has a barrier, or dominates one that has."""
+        dominated = {block}
+        dominated.update(b for b in self._flow.order[1:] if self._flow.dominator[b] in dominated)
+        return not dominated.isdisjoint(self._barriers)
 
     def _place_blocks(self) -> set[int]:
         """Choose the blocks that stand behind a construct, and note at which block that construct begins."""
@@ -124,9 +138,12 @@ class _Structurer:
         for header, exits in lone_exits.items():
             # If the loop also leaves for a place further on, that exit would have to jump over code put behind the
             # loop; all exits then stay inside it, each in front of its own `break`. So do throws.
-            calm = [block for block in exits if not self._throws(block)]
-            if calm and not self._leaves_for_merge(header) and not self._leaves_barriers_early(header):
-                block = max(calm, key=lambda b: (self._sizes[b], -flow.position[b]))
+            behind = [block for block in exits if not self._throws(block)]
+            if self._leaves_barriers_early(header):
+                # all threads go where barriers are
+                behind = [block for block in behind if self._leads_to_barrier(block)]
+            if behind and not self._leaves_for_merge(header):
+                block = max(behind, key=lambda b: (self._sizes[b], -flow.position[b]))
                 placed.add(block)
                 self._followers[header].append(block)
         for blocks in self._followers.values():
@@ -153,10 +170,7 @@ class _Structurer:
         stand inside it; behind it, the code of one would make its test the loop's own, for all threads."""
         blocks = self._flow.loop_blocks[header]
         ways_out = {target for block in blocks for target in self._flow.successors[block] if target not in blocks}
-        instrs = (instr for block in blocks for instr in self._function.blocks[block].instrs)
-        return sum(not self._throws(block) for block in ways_out) > 1 and any(
-            instr.detail.startswith("msl.barrier") for instr in instrs
-        )
+        return not blocks.isdisjoint(self._barriers) and sum(not self._throws(block) for block in ways_out) > 1
 
     def _home(self, block: int) -> tuple[int, bool]:
         """The block whose construct `block` follows: its dominator, or the header of the outermost loop left."""

@@ -161,6 +161,42 @@ def return_a_number_from_a_loop(x, out):
         k //= 2
 
 
+def leave_two_loops(x, out):
+    """The second loop's counter starts where the first loop ends."""
+    i = gpu.grid(1)
+    k = 16
+    while k > 0:
+        if x[i] == k:
+            return
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+    k = 16
+    while k > 0:
+        if x[i] == 40 + k:
+            raise ValueError("round", k)
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+
+
+def return_a_longer_sum_than_what_follows(x, out):
+    i = gpu.grid(1)
+    k = 16
+    while k > 0:
+        if x[i] == k:
+            out[i] = x[i] * 3 + x[i + 1] * 5 - x[i + 2]
+            return
+        gpu.syncthreads()
+        out[i] += k
+        gpu.syncthreads()
+        k //= 2
+    out[i] += 3
+    gpu.syncthreads()
+
+
 def launch(kernel, raises=None):
     x, out = gpu.to_device(X), gpu.to_device(np.zeros(N, np.int32))
     if raises is None:
@@ -225,6 +261,19 @@ def test_return_a_number_from_a_loop_behind_which_the_kernel_ends() -> None:
     wanted = np.full(N, 31)
     wanted[[16, 8, 4, 2, 1]] = -16, -8, -4, -2, -1
     np.testing.assert_array_equal(launch(return_a_number_from_a_loop), wanted)
+
+
+def test_leave_two_loops() -> None:
+    wanted = np.full(N, 62)
+    wanted[[16, 8, 4, 2, 1]] = 0, 16, 24, 28, 30
+    wanted[[56, 48, 44, 42, 41]] = 31, 31 + 16, 31 + 24, 31 + 28, 31 + 30
+    np.testing.assert_array_equal(launch(leave_two_loops, "round"), wanted)
+
+
+def test_return_a_longer_sum_than_what_follows() -> None:
+    wanted = np.full(N, 34)
+    wanted[[16, 8, 4, 2, 1]] = [3 * k + 5 * (k + 1) - (k + 2) for k in (16, 8, 4, 2, 1)]
+    np.testing.assert_array_equal(launch(return_a_longer_sum_than_what_follows), wanted)
 
 
 def test_the_check_can_fail() -> None:
