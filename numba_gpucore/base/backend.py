@@ -62,7 +62,10 @@ class Program(Protocol):
 
 
 class Queue(Protocol):
-    """A stream as the device sees it: work runs in order. Made by `Device.open_queue`."""
+    """A stream as the device sees it: work runs in order. Made by `Device.open_queue`.
+
+    Some have `runs_here() -> bool`, which is looked for by name: whether the queue's own work asks, for which
+    `synchronize` does not wait."""
 
     def synchronize(self) -> None:
         """Wait until all work given so far has ended. Does not look at the mailbox."""

@@ -25,7 +25,7 @@ from numba_gpucore.cpu.launch_record import BlockLayout, LaunchRecords, along_ro
 from numba_gpucore.cpu.loader import LoadedObject, load_object
 from numba_gpucore.cpu.memory import CpuMemory, copy_in, copy_out
 from numba_gpucore.cpu.pace import Pace
-from numba_gpucore.cpu.stream import CpuQueue
+from numba_gpucore.cpu.stream import CpuQueue, python_life
 from numba_gpucore.cpu.work_off import chunk_blocks, work_off
 from numba_gpucore.cpu.workers import WorkerPool
 
@@ -88,7 +88,8 @@ class CpuDevice:
             multiprocessor_count=num_threads,
         )
         self._workers = WorkerPool(num_threads)
-        self._queues: weakref.WeakSet[CpuQueue] = weakref.WeakSet()
+        self._queues: weakref.WeakValueDictionary[int, CpuQueue] = weakref.WeakValueDictionary()
+        python_life()  # begins before it ends, when the first stream may be opened
         self._programs: dict[int, CpuProgram] = {}
         self._numbers = itertools.count(1)
         self._channels = Channels(CpuChannel, has_thread_streams=True)
@@ -225,12 +226,15 @@ class CpuDevice:
     def open_queue(self) -> CpuQueue:
         queue = CpuQueue()
         queue.channel = self._channels.lend(queue)
-        self._queues.add(queue)
+        self._queues[id(queue)] = queue
         return queue
 
     def synchronize(self) -> None:
-        for queue in list(self._queues):
-            queue.wait()
+        # One step, unlike an iteration, in which other threads open streams and collections end them.
+        for reference in self._queues.valuerefs():
+            queue = reference()
+            if queue is not None:
+                queue.wait()
 
     def take_mailbox(self, queue: CpuQueue | None = None) -> bytes:
         return self._channels.take_mailbox(None if queue is None else queue.channel)

@@ -70,13 +70,11 @@ class PreparedLaunch:
             return
         on = stream or default_session().default_stream(device)
         params = self._pack(args, None)
-        # Before and behind the launch: Ctrl-C may come in between, and another thread's wait lets go of what is held.
-        before = on.hold(args)
+        held = on.hold(args, is_given=False)  # before the launch: Ctrl-C may come right behind it
         try:
             device.launch(self._program, config, params, queue)
         finally:
-            on.hold(args)
-            on.held.pop(before, None)
+            held.is_given = True
         if self._packer.touches_host:
             on.synchronize()
 
@@ -84,13 +82,15 @@ class PreparedLaunch:
         queue = None if stream is None else stream.queue
         staging = Staging(self._device, queue)
         params = self._pack(args, staging)
+        on = stream or default_session().default_stream(self._device)
+        held = on.hold(staging, is_given=False)
         try:
             self._device.launch(self._program, config, params, queue)
             staging.download()
         except BaseException as error:  # Ctrl-C, or what a handler of signals raises: the launch may go on
-            on = stream or default_session().default_stream(self._device)
-            on.hold(staging)
+            held.is_given = True
             if isinstance(error, DeviceError):
                 on.raise_failure(error)
             raise
+        on.let_go(held)
         default_session().raise_pending(self._device, queue)

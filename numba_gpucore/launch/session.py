@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary, finalize
+from weakref import ReferenceType, WeakValueDictionary, ref
 
 from numba_gpucore.base.backend import Backend, Device, Program, Queue
 from numba_gpucore.base.errors import ArgumentError, DeviceError, LaunchError, OptionError
@@ -20,7 +20,7 @@ from numba_gpucore.base.settings import Settings
 from numba_gpucore.launch.launch_config import CompilingLaunch
 from numba_gpucore.launch.platform import Platform
 from numba_gpucore.launch.store import KernelStore
-from numba_gpucore.launch.streams import Stream
+from numba_gpucore.launch.streams import Held, Stream
 
 if TYPE_CHECKING:
     from numba_gpucore.launch.printing import PrintDrain
@@ -36,6 +36,15 @@ class ProgramSource:
     py_func: Callable[..., Any]
     adds_cuda_place: bool = False
     checks_unasked: bool = False
+
+
+@dataclass(frozen=True)
+class _StreamWork:
+    """What lives as long as work of a stream may run, whoever lets go of the stream."""
+
+    stream: ReferenceType[Stream]
+    queue: Queue
+    held: dict[int, Held]
 
 
 class Session:
@@ -62,7 +71,7 @@ class Session:
         self._selected = threading.local()
         self._streams: dict[Device, Stream] = {}
         self._opened_streams: WeakValueDictionary[int, Stream] = WeakValueDictionary()
-        self._forgotten_work: dict[int, tuple[Queue, dict[int, Any]]] = {}
+        self._work: dict[int, _StreamWork] = {}
         self._sources: dict[tuple[Device, int], ProgramSource] = {}
         self._drains: dict[Device, PrintDrain] = {}
 
@@ -145,23 +154,29 @@ class Session:
             return self._streams.setdefault(device, Stream(device, None, self.raise_pending))
 
     def open_stream(self, device: Device) -> Stream:
-        self._end_forgotten_work()
+        self._let_go_of_ended_work()
         stream = self._make_stream(device, device.open_queue())
         self._opened_streams[stream.handle] = stream
         return stream
 
     def _make_stream(self, device: Device, queue: Queue, external: bool = False) -> Stream:
         stream = Stream(device, queue, self.raise_pending, external)
-        # its work goes on without it: it may have to be waited for and report, and needs what the stream holds
-        forgotten = (queue, stream.held)
-        finalize(stream, self._forgotten_work.__setitem__, id(stream.held), forgotten).atexit = False
+        self._work[id(stream.held)] = _StreamWork(ref(stream), queue, stream.held)
         return stream
 
-    def _end_forgotten_work(self) -> None:
-        """Let go of streams without owner whose work has ended."""
-        for number, (queue, _held) in tuple(self._forgotten_work.items()):
-            if queue.is_idle():
-                self._forgotten_work.pop(number, None)
+    def _let_go_of_ended_work(self) -> None:
+        """Let go of what streams hold for work that has ended, and of streams without owner that have no other. A list,
+        which is made in one step: other threads open streams meanwhile."""
+        for work in list(self._work.values()):
+            try:
+                stream = work.stream()
+                if stream is not None:
+                    stream.let_go_if_idle()
+                    del stream  # arrays that it held may have been all that kept it
+                if work.stream() is None and work.queue.is_idle():
+                    self._work.pop(id(work.held), None)
+            except DeviceError:
+                pass  # the device has failed, which who waits for it is told with what threads threw before
 
     def find_stream(self, device: Device, handle: int) -> Stream:
         """The stream that another package, or `Stream.handle`, names so. Raises ArgumentError for one that is unknown.
@@ -193,8 +208,8 @@ class Session:
     def raise_pending(self, device: Device, queue: Queue | None = None) -> None:
         """Write out what kernel threads printed and raise what those of the queue's launches threw since this was last
         asked, None: those of any launch. Never waits."""
-        if self._forgotten_work:
-            self._end_forgotten_work()
+        if self._work:
+            self._let_go_of_ended_work()
         if device in self._drains:
             self._drains[device].write_out()
         mailbox = device.take_mailbox(queue)

@@ -5,7 +5,6 @@ numba.cuda's classes and behaviour. Every wait also raises what threads of its k
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,16 @@ if TYPE_CHECKING:
 
 #: Arguments kept alive for launches that may still run; a stream that holds more is made to finish first.
 _MAX_HELD = 1024
+
+
+class Held:
+    """What work of a stream uses. is_given: the stream has the work, so that whoever waits for it waits for that."""
+
+    __slots__ = ("is_given", "objects")
+
+    def __init__(self, objects: Any, is_given: bool):
+        self.objects = objects
+        self.is_given = is_given
 
 
 class Stream:
@@ -37,9 +46,8 @@ class Stream:
         self.queue = queue
         self.external = external
         self._raise_pending = raise_pending
-        #: By number: several threads may hold and wait at once.
-        self.held: dict[int, Any] = {}
-        self._numbers = itertools.count()
+        #: By identity: several threads may hold and wait at once.
+        self.held: dict[int, Held] = {}
 
     def __repr__(self) -> str:
         name = "default stream" if self.queue is None else f"stream at {id(self):#x}"
@@ -57,17 +65,31 @@ class Stream:
         queue: Queue = self.device.default_queue() if self.queue is None else self.queue  # type: ignore[attr-defined]
         return queue
 
-    def hold(self, objects: Any) -> int:
-        """Keep objects alive, in `held` under the number that is returned, until the work given so far has ended."""
-        number = next(self._numbers)
-        self.held[number] = objects
+    def hold(self, objects: Any, is_given: bool = True) -> Held:
+        """Keep objects alive until the work given so far has ended. is_given False: until what is going to be given has
+        ended, and the caller says when it is."""
+        held = Held(objects, is_given)
+        self.held[id(held)] = held
         if len(self.held) > _MAX_HELD:
             self.wait()
-        return number
+        return held
+
+    def let_go(self, held: Held) -> None:
+        self.held.pop(id(held), None)
+
+    def let_go_if_idle(self) -> None:
+        """Let go of what work has ended with. Never waits."""
+        given = self._given()
+        if given and self.queue is not None and self.queue.is_idle():
+            for held in given:
+                self.let_go(held)
+
+    def _given(self) -> list[Held]:
+        return [held for held in list(self.held.values()) if held.is_given]
 
     def wait(self) -> None:
         """Wait for all work given so far, without looking for exceptions. Raises DeviceError if the device failed."""
-        numbers = tuple(self.held)
+        given = self._given()
         try:
             if self.queue is None:
                 self.device.synchronize()
@@ -75,8 +97,10 @@ class Stream:
                 self.queue.synchronize()
         except DeviceError as failure:
             self.raise_failure(failure)
-        for number in numbers:  # not where Ctrl-C ended the wait: the work goes on
-            self.held.pop(number, None)
+        if getattr(self.queue, "runs_here", bool)():
+            return  # work of the queue cannot wait for what comes after it
+        for held in given:  # not where Ctrl-C ended the wait: the work goes on
+            self.let_go(held)
 
     def synchronize(self) -> None:
         """Wait for all work given so far; raise what kernel threads threw."""
@@ -126,33 +150,53 @@ class Stream:
         return future
 
 
-class HostMark:
-    """A `base.backend.Mark` for devices without events of their own: functions called in order with the work of a
-    stream. `time_s` is when the work before it had ended, on the host's monotonic clock."""
+class _Passing:
+    """One passing of a HostMark. A plain lock, since Ctrl-C can lock the condition of a threading.Event for good."""
 
-    def __init__(self) -> None:
-        self._done = threading.Event()
-        self._done.set()
+    __slots__ = ("_lock", "is_over", "time_s")
+
+    def __init__(self, is_over: bool = False) -> None:
+        self._lock = threading.Lock()
+        self.is_over = is_over
+        if not is_over:
+            self._lock.acquire()
         self.time_s = 0.0
 
+    def end(self) -> None:
+        self.time_s = time.perf_counter()
+        self.is_over = True
+        self._lock.release()
+
+    def wait(self) -> None:
+        with self._lock:
+            pass
+
+
+class HostMark:
+    """A `base.backend.Mark` for devices without events of their own: functions called in order with the work of a
+    stream."""
+
+    def __init__(self) -> None:
+        self._last = _Passing(is_over=True)
+
+    @property
+    def time_s(self) -> float:
+        """When the work before it had ended, on the host's monotonic clock."""
+        return self._last.time_s
+
     def record(self, on: Any) -> None:
-        self._done = done = threading.Event()
-
-        def mark() -> None:
-            if self._done is done:
-                self.time_s = time.perf_counter()
-            done.set()
-
-        on.call(mark)
+        passing = _Passing()
+        on.call(passing.end)
+        self._last = passing  # not before: Ctrl-C may come before the stream has it, and who waited would wait for ever
 
     def is_over(self) -> bool:
-        return self._done.is_set()
+        return self._last.is_over
 
     def synchronize(self) -> None:
-        self._done.wait()
+        self._last.wait()
 
     def hold_back(self, on: Any) -> None:
-        on.call(self._done.wait)
+        on.call(self._last.wait)
 
     def elapsed_ms(self, end: Any) -> float:
         elapsed_s: float = end.time_s - self.time_s

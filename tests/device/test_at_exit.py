@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 PROGRAM = """
 import atexit
 import numpy as np
@@ -44,7 +46,7 @@ def add(x, n):
     x[gpu.grid(1)] += n
 
 array = gpu.to_device(np.zeros(4, np.float32))
-assert not {"concurrent.futures", "numba_gpucore.launch.raising"} & sys.modules.keys()
+assert not {"queue", "numba_gpucore.launch.raising"} & sys.modules.keys()
 
 @atexit.register
 def finish():
@@ -63,3 +65,42 @@ def test_what_streams_and_exceptions_need_is_loaded_at_the_end_too(run_python, t
     program = tmp_path / "program.py"
     program.write_text(FIRST_WORK)
     assert run_python(program).stdout == "[2. 2. 2. 2.]\nlarge\n"
+
+
+IN_FLIGHT = """
+import atexit, os, sys
+import numpy as np
+import numba_metal as gpu
+
+@gpu.jit
+def count(x, n):
+    for _ in range(n):
+        x[gpu.grid(1)] += 1
+
+def launch(name):
+    stream, event = gpu.stream(), gpu.event()
+    array = gpu.to_device(np.zeros(64, np.float32), stream=stream)
+    count[64, 1, stream](array, 100_000)
+    stream.add_callback(lambda *_: print(name, int(array.host_view().sum()), flush=True))
+    event.record(stream)
+    return event, array, stream
+
+@atexit.register
+def finish():
+    launch("late")
+
+kept = launch("kept")
+launch("dropped")
+child = os.fork() if hasattr(os, "fork") else 1
+if child == 0:
+    sys.exit()
+"""
+
+
+def test_work_in_flight_ends_before_python_does_whoever_has_let_go_of_it(run_python, tmp_path) -> None:
+    """A forked child, in which the same handlers run, leaves its parent's work to the parent."""
+    program = tmp_path / "program.py"
+    program.write_text(IN_FLIGHT)
+    lines = sorted(run_python("-W", "ignore::DeprecationWarning", program).stdout.splitlines())
+    of_child = ["late 6400000"] if hasattr(os, "fork") else []
+    assert lines == ["dropped 6400000", "kept 6400000", *of_child, "late 6400000"]

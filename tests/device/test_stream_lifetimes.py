@@ -6,14 +6,22 @@ The CPU device's streams write to memory of this process: freed too early, they 
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
+import struct
+import sys
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 import pytest
 
+from numba_gpucore.cpu.device import CpuDevice
 from numba_gpucore.language import grid
 from tests.levels import opened_level
 
@@ -81,24 +89,121 @@ def test_arguments_outlive_a_wait_that_ctrl_c_ends(is_copied: bool, gpu, add_one
     assert not stream.held
 
 
-def test_arguments_are_held_where_ctrl_c_comes_between_the_launch_and_holding_them(gpu, add_one, gate, monkeypatch):
-    """The launch is in the stream by then, and reads and writes the array."""
-    stream = gpu.stream()
-    x = gpu.to_device(np.zeros(4, np.float32))
-    calls = []
+def test_a_stream_without_owner_goes_with_its_arrays_and_its_thread(gpu, add_one) -> None:
+    """Also where its arrays, which it holds for the launch, keep it: copies of theirs take place on it."""
+    stream, threads = gpu.stream(), []
+    x = gpu.to_device(np.zeros(4, np.float32), stream=stream)
+    stream.add_callback(lambda *_: threads.append(threading.current_thread()))
+    add_one[1, 4, stream](x)
+    are_alive = weakref.ref(stream), weakref.ref(x), weakref.ref(x.memory)
+    del stream, x
+    gpu.synchronize()
+    assert [one() for one in are_alive] == [None] * 3
+    threads[0].join(60)
+    assert not threads[0].is_alive()
 
-    def hold(objects):
-        calls.append(objects)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return type(stream).hold(stream, objects)
 
-    monkeypatch.setattr(stream, "hold", hold)
-    stream.call(gate.wait)
-    with pytest.raises(KeyboardInterrupt):
+def test_streams_without_owner_go_when_others_are_opened(gpu, add_one) -> None:
+    are_alive = []
+    for _ in range(20):
+        stream = gpu.stream()
+        x = gpu.to_device(np.zeros(4, np.float32), stream=stream)
         add_one[1, 4, stream](x)
-    assert any(one is x for held in stream.held.values() for one in held)
+        end = gpu.event()
+        end.record(stream)
+        end.synchronize()
+        while not stream.queue.is_idle():
+            pass
+        are_alive.append(weakref.ref(stream))
+        del stream, x, end
+    assert sum(one() is not None for one in are_alive) <= 1
+
+
+def test_work_that_waits_for_its_own_stream_lets_go_of_nothing_that_comes_later(gpu, add_one, gate) -> None:
+    stream, x = gpu.stream(), gpu.to_device(np.zeros(4, np.float32))
+    waited = threading.Event()
+
+    def wait(own, *_) -> None:
+        gate.wait()
+        own.synchronize()
+        waited.set()
+        gate.clear()
+        gate.wait()
+
+    stream.add_callback(wait)
+    add_one[1, 4, stream](x)
+    gate.set()
+    assert waited.wait(60)
+    assert [held.objects for held in stream.held.values()] == [(x,)]
+    while gate.is_set():
+        pass
     gate.set()
     stream.synchronize()
-    assert (x.copy_to_host() == 1).all()
-    assert not stream.held
+    assert x.copy_to_host().tolist() == [1] * 4
+
+
+@contextmanager
+def ctrl_c_at(step: int) -> Iterator[list[int]]:
+    """Ctrl-C at the `step`-th call, line or return of what Python runs here; the list gets how many there were."""
+    steps = [0]
+
+    def trace(*_: object) -> Any:
+        steps[0] += 1
+        if steps[0] == step:
+            sys.settrace(None)
+            signal.raise_signal(signal.SIGINT)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield steps
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("is_bound", [False, True])
+def test_ctrl_c_at_any_step_of_work_on_a_stream_stops_no_stream_and_frees_nothing_too_early(
+    is_bound: bool, gpu, add_one, monkeypatch
+) -> None:
+    """Launches find their memory alive when they begin, and streams can be waited for afterwards."""
+    run, memories, missing = CpuDevice._run, {}, []
+
+    def checked_run(device, program, config, params, *rest) -> None:
+        if memories[struct.unpack_from("<Q", params)[0]]() is None:
+            missing.append(step)
+        else:
+            run(device, program, config, params, *rest)
+
+    monkeypatch.setattr(CpuDevice, "_run", checked_run)
+    for step in itertools.count(1):
+        gate: SimpleQueue[None] = SimpleQueue()  # an Event could stay locked itself
+        stream = gpu.stream()
+        stream.queue.call(gate.get)
+        x = gpu.device_array(4, np.float32, stream=stream if is_bound else 0)
+        memories[x.memory.address] = weakref.ref(x.memory)
+        other, end = gpu.stream(), gpu.event()
+        try:
+            with ctrl_c_at(step) as steps:
+                add_one[1, 4, stream](x)
+                end.record(stream)
+                end.wait(other)
+                gate.put(None)
+                other.synchronize()
+                stream.synchronize()
+        except KeyboardInterrupt:
+            pass
+        queues = stream.queue, other.queue
+        del stream, other, end, x
+        gate.put(None)
+        waits = [threading.Thread(target=queue.synchronize, daemon=True) for queue in queues]
+        for wait in waits:
+            wait.start()
+        for wait in waits:
+            wait.join(60)
+            assert not wait.is_alive(), f"a stream stands still after Ctrl-C at step {step}"
+        del queues
+        if steps[0] < step:
+            break
+    assert not missing
+    assert step > 50

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -263,26 +265,54 @@ def test_work_of_a_stream_whose_thread_cannot_be_started_runs_once(monkeypatch: 
     assert runs == ["first", "second"]
 
 
-def test_work_behind_which_ctrl_c_comes_is_waited_for() -> None:
-    """The executor has taken the work already."""
+def test_streams_are_opened_and_dropped_while_the_device_is_waited_for() -> None:
+    """By other threads: here at each line that the wait takes."""
+    own = CpuDevice(0, 1)
+    kept = [own.open_queue() for _ in range(3)]
+    for queue in kept:
+        queue.call(lambda: None)
 
-    class InterruptedExecutor:
-        def submit(self, *work: object) -> None:
-            executor.submit(*work)
-            raise KeyboardInterrupt
+    def open_one(*_: object) -> Any:
+        kept.append(own.open_queue())
+        own.open_queue()
+        return open_one
 
-    queue, runs, gate = CpuDevice(0, 1).open_queue(), [], threading.Event()
-    queue.call(lambda: None)
+    before = sys.gettrace()
+    sys.settrace(open_one)
+    try:
+        own.synchronize()
+    finally:
+        sys.settrace(before)
+    assert len(kept) > 3
+
+
+def test_a_stream_that_was_waited_for_is_idle() -> None:
+    queue = CpuDevice(0, 1).open_queue()
+    for _ in range(1000):
+        queue.call(lambda: None)
+        queue.synchronize()
+        assert queue.is_idle()
+
+
+def test_the_thread_of_a_stream_ends_with_it() -> None:
+    queue, threads = CpuDevice(0, 1).open_queue(), []
+    queue.call(lambda: threads.append(threading.current_thread()))
     queue.synchronize()
-    executor = queue._executor
-    queue._executor = InterruptedExecutor()
-    with pytest.raises(KeyboardInterrupt):
-        queue.call(lambda: runs.append(gate.wait()))
-    queue._executor = executor
-    assert not queue.is_idle()
+    del queue
+    threads[0].join(60)
+    assert not threads[0].is_alive()
+
+
+def test_work_of_a_dropped_stream_is_done() -> None:
+    gate, done = threading.Event(), threading.Event()
+    queue = CpuDevice(0, 1).open_queue()
+    queue.call(gate.wait)
+    queue.call(done.set)
+    is_alive = weakref.ref(queue)
+    del queue
+    assert is_alive()  # who waits for the device waits for it
     gate.set()
-    queue.synchronize()
-    assert runs == [True]
+    assert done.wait(60)
 
 
 def test_mailbox_is_empty_until_a_thread_throws() -> None:

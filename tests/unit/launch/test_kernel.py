@@ -294,7 +294,7 @@ def test_arguments_live_until_the_stream_has_ended(remote: FakeDevice, own_sessi
     array = Allocator(REMOTE).to_device(np.zeros(3))
     stream = own_session.open_stream(remote)  # type: ignore[arg-type]
     kernel[1, 1, stream](array, 1)
-    assert [held[0] for held in stream.held.values()] == [array]
+    assert [held.objects[0] for held in stream.held.values()] == [array]
     stream.synchronize()
     assert not stream.held
 
