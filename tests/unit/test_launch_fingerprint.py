@@ -215,7 +215,7 @@ def test_functions_that_are_compiled_are_the_same_in_every_module():
 
 
 @pytest.mark.parametrize(
-    "options", [{"fastmath": {"nnan"}}, {"inline": lambda *_: False}, {"locals": {"x": numba.int32}}], ids=str
+    "options", [{"fastmath": {"nnan"}}, {"inline": lambda *_: False}, {"locals": {"x": numba.int32}}], ids=" ".join
 )
 def test_options_of_what_numba_decorates_count(options):
     def double(x):
