@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,13 @@ for _name in (
 # Tests launch small grids on host arrays everywhere; tests/unit/launch/test_advice.py asks for the warnings.
 for _name in ("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY"):
     os.environ.setdefault(_name, "0")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse tests that have another name in each process: `pytest -n` would run none, and only there."""
+    unstable = [item.nodeid for item in items if re.search(r"\bat 0x[0-9a-f]{6}", item.nodeid)]
+    if unstable:
+        raise pytest.UsageError(f"an address is in the name of {', '.join(unstable)} — give the parameters ids")
 
 
 @pytest.fixture(scope="session")
