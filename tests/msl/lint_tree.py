@@ -16,8 +16,9 @@ Rule = Callable[[Notes, Node, Node | None], None]
 #: Names that mean something to Apple's compiler though not to clang ("Scalar Data Types", "Vector Data Types", "Packed
 #: Vector Types", "Texture Types", "Function Qualifiers").
 _METAL_NAMES = re.compile(
-    r"""(vertex | fragment | object | mesh | visible | stitchable | ray_data | object_data | threadgroup_imageblock
-  | coherent | intersection | bool[234] | (half|float|bfloat)[234]x[234] | bfloat[234]? | packed_\w+
+    r"""(?!\w*_$)  # is_reserved, of numba_metal/codegen, makes names usable that way
+  (vertex | fragment | object | mesh | visible | stitchable | ray_data | object_data | threadgroup_imageblock | coherent
+  | intersection | bool[234] | (half|float|bfloat)[234]x[234] | bfloat[234]? | packed_\w+
   | (texture|depth)(1d|2d|3d|cube|_buffer)\w* | sampler | simdgroup_\w+ | matrix | array | metal | uniform
   | imageblock | patch_control_point | tensor | as_type | u?int(8|16|32|64)_t | size_t | ptrdiff_t | u?intptr_t
   | INFINITY | NAN | MAXFLOAT | HUGE_VALF? | main)$""",
