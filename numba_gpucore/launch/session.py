@@ -219,6 +219,8 @@ class Session:
             raise_from_mailbox(mailbox, device, self._sources)
 
 
+#: How long a fork waits for another thread's compilation; for one that Ctrl-C left locked it would wait for ever.
+_FORK_WAIT_S = 5.0
 _lock = threading.Lock()
 _default: Session | None = None
 
@@ -235,9 +237,10 @@ def _open_default() -> Session:
             session = Session()
             if hasattr(os, "register_at_fork"):
                 # A child that is forked in the middle of another thread's compilation would have half a compiler.
+                waits: list[bool] = []
                 os.register_at_fork(
-                    before=lambda: session.miss_lock.acquire(),
-                    after_in_parent=lambda: session.miss_lock.release(),
+                    before=lambda: waits.append(session.miss_lock.acquire(timeout=_FORK_WAIT_S)),
+                    after_in_parent=lambda: session.miss_lock.release() if waits.pop() else None,
                     after_in_child=session._forget_devices,
                 )
             _default = session

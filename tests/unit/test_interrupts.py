@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import numpy as np
@@ -80,3 +81,24 @@ def test_an_ignored_interrupt_stays_ignored() -> None:
         assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+FORKS_UNDER_A_LOCK = """
+import os, threading
+from numba_gpucore.launch import session
+own = session.default_session()
+thread = threading.Thread(target=own.miss_lock.acquire)
+thread.start()
+thread.join()
+session._FORK_WAIT_S = 0.1
+child = os.fork()
+if child == 0:
+    os._exit(own.miss_lock.acquire(timeout=0) is not True)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_does_not_wait_for_ever_for_a_compilation_that_was_left(run_python) -> None:
+    """The child has a lock of its own."""
+    run_python("-c", FORKS_UNDER_A_LOCK)
