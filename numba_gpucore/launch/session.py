@@ -219,8 +219,9 @@ class Session:
             raise_from_mailbox(mailbox, device, self._sources)
 
 
-#: How long a fork waits for another thread's compilation; for one that Ctrl-C left locked it would wait for ever.
-_FORK_WAIT_S = 5.0
+#: How long a fork waits for another thread's compilation: longer than those of the largest kernels (40 s), and not for
+#: ever for a lock that nobody gives back.
+_FORK_WAIT_S = 60.0
 _lock = threading.Lock()
 _default: Session | None = None
 

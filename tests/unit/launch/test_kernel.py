@@ -355,7 +355,12 @@ def test_fork_waits_for_another_threads_compilation(monkeypatch: pytest.MonkeyPa
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     freed = []  # seen from another thread: the one that forked could take a lock again that it has kept
-    other = threading.Thread(target=lambda: freed.append(session.miss_lock.acquire(blocking=False)))
+
+    def take_lock() -> None:
+        freed.append(session.miss_lock.acquire(blocking=False))
+        session.miss_lock.release()  # later forks of this process wait for it
+
+    other = threading.Thread(target=take_lock)
     other.start()
     other.join()
     assert freed == [True]
