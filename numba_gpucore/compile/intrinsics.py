@@ -54,6 +54,8 @@ class Intrinsic:
 
 MAX_BLOCK = 1024
 MAX_GRID = 2**31 - 1
+#: Local memory of a thread on GPUs (CUDA C++ Programming Guide, table of compute capabilities).
+MAX_LOCAL_NBYTES = 512 * 1024
 _AXES = ("x", "y", "z")
 
 

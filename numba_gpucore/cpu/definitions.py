@@ -15,6 +15,7 @@ from numba_gpucore.base.params import round_up
 from numba_gpucore.base.site import MAX_SITE_NUMBERS
 from numba_gpucore.compile.intrinsics import (
     INTRINSICS,
+    MAX_LOCAL_NBYTES,
     define_cached_access,
     is_cached_access,
     place_shared,
@@ -41,6 +42,8 @@ def definition_texts(job: Job, shape: ProgramShape, params: tuple[str, ...]) -> 
     texts = [read_ir(name) for name in shape.ir_files]
     if prints(job):
         texts.append(read_ir("print"))
+    if "gpu.stack_is_spent" in job.intrinsics:
+        texts.append(read_ir("recursion").replace("LOCAL_NBYTES", str(MAX_LOCAL_NBYTES)))
     texts.append(define_intrinsics(job, shape))
     texts.append(define_kernel_call(job, params))
     if shape.is_coroutine:

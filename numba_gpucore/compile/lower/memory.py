@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from numba_gpucore import language
 from numba_gpucore.base.backend import whole_words
-from numba_gpucore.compile.intrinsics import shared_symbol
+from numba_gpucore.compile.intrinsics import MAX_LOCAL_NBYTES, shared_symbol
 from numba_gpucore.compile.llvm_calls import POINTER, call_intrinsic, call_placeholder, context_pointer
 from numba_gpucore.compile.lower.registry import lower
 from numba_gpucore.compile.numba_api import cgutils, errors, types
@@ -16,8 +16,6 @@ from numba_gpucore.compile.typing.memory import literal_alignment, literal_shape
 
 I64 = ir.IntType(64)
 MIN_SHARED_ALIGN_NBYTES = 16
-#: Local memory of a thread on GPUs (CUDA C++ Programming Guide, table of compute capabilities).
-MAX_LOCAL_NBYTES = 512 * 1024
 #: Up to here LLVM's NVPTX code generator zeroes memory by single stores, beyond in a loop (NVPTXLowerAggrCopies).
 _MAX_STORED_NBYTES = 128
 

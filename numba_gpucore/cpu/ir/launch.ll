@@ -64,20 +64,6 @@ define void @gpu.describe_block(ptr %block, ptr %launch, ptr %shared) alwaysinli
   ret void
 }
 
-; Whether a thread has taken as much of the stack as a GPU has local memory for one at most: 512 KiB (CUDA C++ Programming
-; Guide, "Technical Specifications per Compute Capability"). Workers' stacks are larger on every platform.
-define i1 @gpu.stack_is_spent(ptr %thread) alwaysinline {
-  %block = load ptr, ptr %thread
-  %stack.at = getelementptr %gpu.block, ptr %block, i32 0, i32 12
-  %stack = load ptr, ptr %stack.at
-  %here = call ptr @llvm.frameaddress.p0(i32 0)
-  %from = ptrtoint ptr %stack to i64
-  %to = ptrtoint ptr %here to i64
-  %taken = sub i64 %from, %to
-  %spent = icmp sgt i64 %taken, 524288
-  ret i1 %spent
-}
-
 ; Throw with all details: an atomic and a call, for programs that LLVM does not vectorise anyway.
 define void @gpu.throw.report(ptr %thread, i32 %site, i64 %n0, i64 %n1, i64 %n2, i64 %n3) alwaysinline {
   %block = load ptr, ptr %thread
