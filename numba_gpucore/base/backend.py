@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from numba_gpucore.base.artifact import Artifact
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.print_ring import TakenPrints
 from numba_gpucore.base.records import dataclass
 
@@ -39,7 +40,7 @@ class LaunchConfig:
 
 def whole_words(nbytes: int) -> int:
     """`nbytes` rounded up to whole 32-bit words: atomics on narrower numbers change the word that holds them."""
-    return -(-nbytes // 4) * 4
+    return round_up(nbytes, 4)
 
 
 class Memory(Protocol):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from numba_gpucore.base.records import dataclass
 from numba_gpucore.compile.lower.allocation import NO_CONTAINERS
+from numba_gpucore.compile.texts import NO_STRINGS
 from numba_gpucore.runtime.methods import NO_HEAP
 
 
@@ -20,7 +21,7 @@ class Hint:
 
 _NO_ALLOCATION, _, _USE_ARRAYS = NO_HEAP.partition(": ")
 _NO_CONTAINERS = NO_CONTAINERS.partition(": ")[0]
-_NO_STRINGS, _USE_PRINT = "a kernel cannot make strings", "put the value into print(…) or into an exception's arguments"
+_NO_STRINGS, _, _USE_PRINT = NO_STRINGS.partition(" — ")
 
 #: A type as Numba writes it, which may have commas in parentheses: array(float32, 1d, C), (int64, (int8, int8)).
 _TYPE = r"([\w ]*\((?:[^()]|\([^()]*\))*\)|[^,]*)"

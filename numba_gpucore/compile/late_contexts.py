@@ -18,6 +18,7 @@ from numba_gpucore.compile.late_features import (
     loaded_features,
 )
 from numba_gpucore.compile.numba_api import errors, types
+from numba_gpucore.compile.texts import NO_STRINGS
 from numba_gpucore.compile.weak_numbers import WeakNumber
 
 #: Types of what templates resolve calls of. Other types are those of device functions, which contain such calls, and
@@ -75,9 +76,7 @@ class LateTyping:
 
     def resolve_function_type(self, func, args, kws):
         if getattr(func, "typing_key", None) in (str, repr) and args and isinstance(args[0], _WITHOUT_TEXT):
-            raise errors.TypingError(
-                "a kernel cannot make strings — put the value into print(…) or into an exception's arguments"
-            )
+            raise errors.TypingError(NO_STRINGS)
         if isinstance(func, (types.Type, str)) and not isinstance(func, _FUNCTIONS):
             return super().resolve_function_type(func, args, kws)
         chances = self._chances(features_of_call, func, args)

@@ -12,6 +12,9 @@ from numba_gpucore.base.records import dataclass
 from numba_gpucore.base.site import NumberKind
 from numba_gpucore.compile.numba_api import errors
 
+#: What is wrong with a text as a value, and what to do.
+NO_STRINGS = "a kernel cannot make strings — put the value into print(…) or into an exception's arguments"
+
 
 @dataclass(frozen=True)
 class TextStart:

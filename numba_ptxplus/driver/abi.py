@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 
+from numba_gpucore.base.params import round_up
 from numba_gpucore.base.records import dataclass
 
 #: Raised whenever Artifacts made before can no longer be launched.
@@ -43,7 +44,7 @@ def whole_vectors(nbytes: int) -> int:
     No hardware would mind it otherwise, compute-sanitizer would. LLVM says which bytes count by a pragma that only PTX
     8.3 has. Source: LLVM, LoadStoreVectorizer.cpp, "splitChainByContiguity"; PTX ISA, ".pragma", "used_bytes_mask".
     """
-    return -(-nbytes // VECTOR_NBYTES) * VECTOR_NBYTES
+    return round_up(nbytes, VECTOR_NBYTES)
 
 
 def add_mailbox(params: bytes, address: int) -> bytes:
